@@ -23,7 +23,7 @@ static void check_exp2_table(void)
 	struct fixed_roots roots;
 	unsigned int whole;
 
-	init_roots_of_one_half(&roots);
+	init_repeated_square_roots_of_half(&roots);
 	for (whole = 0; whole <= 62; whole++)
 		CHECK_EQ(fixed_exp2_q62(&roots, (u64)whole << 32), 1ULL << (62 - whole));
 	CHECK_EQ(fixed_exp2_q62(&roots, 63ULL << 32), 0);
@@ -39,7 +39,7 @@ static void check_exp2_of_log2(void)
 	struct fixed_roots roots;
 	unsigned int i;
 
-	init_roots_of_one_half(&roots);
+	init_repeated_square_roots_of_half(&roots);
 	for (i = 0; i < 10000; i++) {
 		u64 x = 1 + aftl_random_below(&random, 1 << 30);
 		u64 inverse = fixed_exp2_q62(&roots, fixed_log2_q32(x));
@@ -57,10 +57,10 @@ static void check_limits_of_approximate_run_length(void)
 	CHECK(!init_approx_tag_generator(&state, 9000, 2, get_random_sequence_of_purpose(1, 1)));
 	CHECK(init_approx_tag_generator(&state, 9000, 10, get_random_sequence_of_purpose(1, 1)));
 	CHECK(init_approx_tag_generator(&state, 0, 10, get_random_sequence_of_purpose(1, 1)));
-	CHECK(!draw_approx_tag_of_write(&state));
+	CHECK(!draw_whether_write_is_approximate(&state));
 	CHECK(init_approx_tag_generator(&state, SHARE_WHOLE, 10,
 					get_random_sequence_of_purpose(1, 1)));
-	CHECK(draw_approx_tag_of_write(&state));
+	CHECK(draw_whether_write_is_approximate(&state));
 }
 
 int main(void)

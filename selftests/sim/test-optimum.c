@@ -261,18 +261,18 @@ static void check_bounds_of_random_device(struct aftl_random *random, struct sco
 
 	made.stream.ops = made.ops;
 	least = find_least_program_count(&made);
-	CHECK_EQ(optimum_find_fewest_programs(&made.device, &made.stream, NULL, &optimum), 0);
-	CHECK(optimum_get_min_programs(&optimum) <= least);
-	CHECK(least <= optimum_get_offline_programs(&optimum));
+	CHECK_EQ(optimum_count_flash_programs(&made.device, &made.stream, NULL, &optimum), 0);
+	CHECK(optimum_get_min_programmed_units(&optimum) <= least);
+	CHECK(least <= optimum_get_offline_programmed_units(&optimum));
 	if (made.device.block_units == 1)
-		CHECK_EQ(optimum_get_min_programs(&optimum), least);
-	if (optimum_get_offline_programs(&optimum) == U64_MAX)
+		CHECK_EQ(optimum_get_min_programmed_units(&optimum), least);
+	if (optimum_get_offline_programmed_units(&optimum) == U64_MAX)
 		return;
 	score->instances++;
-	score->lower_met += optimum_get_min_programs(&optimum) == least;
-	score->reached_met += optimum_get_offline_programs(&optimum) == least;
+	score->lower_met += optimum_get_min_programmed_units(&optimum) == least;
+	score->reached_met += optimum_get_offline_programmed_units(&optimum) == least;
 	score->least += least;
-	score->reached += optimum_get_offline_programs(&optimum);
+	score->reached += optimum_get_offline_programmed_units(&optimum);
 }
 
 /* Compare both bounds with the optimum on 2,000 random devices, with AFTL_ALL=1 on 100,000. */

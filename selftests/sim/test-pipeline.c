@@ -127,7 +127,7 @@ TAP_TEST(pipeline_each_calls_each_lane_once)
 	struct watch watch = { .chunks = 0 };
 	u32 i;
 
-	pipeline_call_per_consumer(&watch, count_consumed_chunk, LANES, 2);
+	pipeline_call_each_consumer(&watch, count_consumed_chunk, LANES, 2);
 	for (i = 0; i < LANES; i++)
 		CHECK_EQ(atomic_load(&watch.taken[i]), 1);
 }

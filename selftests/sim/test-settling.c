@@ -59,7 +59,7 @@ TAP_TEST(the_series_does_not_depend_on_the_order_of_responses)
 								    (counts[k] - 1 - i));
 		settling_add_all_response_times(&put[0], &put[1]);
 		settling_add_all_response_times(&put[0], &put[2]);
-		settling_finish_unordered_series(&put[0], counts[k]);
+		settling_finish_indexed_response_times(&put[0], counts[k]);
 		CHECK_EQ(put[0].batch, added.batch);
 		CHECK_EQ(put[0].count, added.count);
 		CHECK_EQ(put[0].in_last, added.in_last);

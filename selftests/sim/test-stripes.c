@@ -24,7 +24,7 @@ static void check_array_units_do_not_overlap(u32 members, u32 chunk)
 {
 	const struct stripe_layout layout = { .members = members, .chunk = chunk };
 	u8 *used = calloc((size_t)STRIPE_MEMBERS_MAX * UNITS, 1);
-	u64 units = stripe_count_array_units(&layout, UNITS);
+	u64 units = stripe_get_array_capacity(&layout, UNITS);
 	u32 unit;
 	u32 row;
 	u32 cell;
@@ -34,10 +34,10 @@ static void check_array_units_do_not_overlap(u32 members, u32 chunk)
 		u32 member;
 
 		stripe_locate_unit(&layout, unit, &row, &cell);
-		member = stripe_find_unit_member(&layout, row, cell);
+		member = stripe_member_of_unit(&layout, row, cell);
 		if (!CHECK(row < UNITS && cell < members - 1 && member < members))
 			break;
-		CHECK(member != stripe_find_unit_member(&layout, row, members - 1));
+		CHECK(member != stripe_member_of_unit(&layout, row, members - 1));
 		CHECK_MSG(!used[member * UNITS + row]++, "unit %u shares its place", unit);
 	}
 	free(used);
@@ -66,7 +66,7 @@ TAP_TEST(parity_rotates_over_the_members_as_in_md)
 
 	for (row = 0; row < 3; row++)
 		for (cell = 0; cell < 3; cell++)
-			CHECK_EQ(stripe_find_unit_member(&layout, row, cell), expected[row][cell]);
+			CHECK_EQ(stripe_member_of_unit(&layout, row, cell), expected[row][cell]);
 }
 
 /* Values of the units in a stripe row before and after a planned write, to compute parity. */
@@ -284,7 +284,7 @@ TAP_TEST(write_hints_reach_the_members_of_an_array)
 	for (cell = 0; cell < 3; cell++)
 		for (i = 0; i < AFTL_STREAMS; i++) {
 			struct aftl *member =
-				array.members[stripe_find_unit_member(&array.layout, 0, cell)];
+				array.members[stripe_member_of_unit(&array.layout, 0, cell)];
 
 			CHECK_EQ(aftl_get_stats(member)->stream_units[0][i] != 0,
 				 i == stream_of[cell]);

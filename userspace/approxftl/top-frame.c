@@ -91,9 +91,10 @@ static void print_amplification_line(FILE *out, const struct top_frame *frame)
 	unsigned int i, at = 0;
 
 	for (i = 0; i < SIM_CAUSES; i++) {
-		if (!sim_get_waf_of_program_cause(counters, i, 0))
+		if (!sim_get_write_amplification_by_cause(counters, i, 0))
 			continue;
-		format_fixed_point(part, sim_get_waf_of_program_cause(counters, i, 0) / 10, 3, "");
+		format_fixed_point(part, sim_get_write_amplification_by_cause(counters, i, 0) / 10,
+				   3, "");
 		at += (unsigned int)scnprintf(text + at, sizeof(text) - at, "%s %s %s",
 					      at ? "," : ":", sim_cause_names[i], part);
 	}

@@ -137,8 +137,8 @@ static u64 page_time_to_ns(double ns)
 int playground_run_to_request_or_time(u32 requests, double ns)
 {
 	struct aftl_error error;
-	int ret = sim_drive_run_to_request_or_time(&play.drive, requests, page_time_to_ns(ns),
-						   &error);
+	int ret = sim_drive_serve_until_request_or_time(&play.drive, requests, page_time_to_ns(ns),
+							&error);
 
 	return ret ? playground_fail(ret, &error) : 0;
 }
@@ -149,7 +149,7 @@ int playground_complete_all_requests(void)
 	int ret;
 
 	play.drive.ended = true;
-	ret = sim_drive_run_to_end(&play.drive, &error);
+	ret = sim_drive_serve_all_requests(&play.drive, &error);
 	return ret ? playground_fail(ret, &error) : 0;
 }
 

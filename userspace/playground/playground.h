@@ -34,7 +34,7 @@ int playground_open(u32 count);
  * @requests: number of requests since the begin
  * @ns: device time; a time in the past has no effect
  *
- * See sim_drive_run_to_request_or_time().
+ * See sim_drive_serve_until_request_or_time().
  */
 int playground_run_to_request_or_time(u32 requests, double ns);
 

@@ -118,7 +118,7 @@ int playground_describe_state(void)
 	json_u64(&json, "hours", aftl_age_in_hours(ftl));
 	json_u64(&json, "requests", play.drive.submitted);
 	json_u64(&json, "under_way", aftl_pending_requests(ftl));
-	json_bool(&json, "over", has_sim_drive_ended(&play.drive));
+	json_bool(&json, "over", has_sim_stream_ended_early(&play.drive));
 	json_bool(&json, "read_only", aftl_is_read_only(ftl));
 	json_u64(&json, "events", play.event_count);
 	write_block_counts_json(&json);

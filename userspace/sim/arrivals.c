@@ -24,9 +24,9 @@ static u64 compute_page_write_die_ns(const struct aftl_config *config,
 }
 
 /* Return the mean die time of a request, in 1/10000 ns. */
-static u64 compute_mean_die_ns_of_request_e4(const struct sim_options *options,
-					     const struct aftl_config *config,
-					     const struct aftl_geometry *geo)
+static u64 compute_mean_die_ns_x10000_of_request(const struct sim_options *options,
+						 const struct aftl_config *config,
+						 const struct aftl_geometry *geo)
 {
 	u64 page_e4 = options->write_share * compute_page_write_die_ns(config, geo) +
 		      (SHARE_WHOLE - options->write_share) *
@@ -35,7 +35,7 @@ static u64 compute_mean_die_ns_of_request_e4(const struct sim_options *options,
 
 	page_e4 = page_e4 * (SHARE_WHOLE - options->discard_share) / SHARE_WHOLE;
 	wide = page_e4;
-	return (u64)(wide * sim_compute_mean_pages_q16(options, geo) >> 16);
+	return (u64)(wide * sim_get_mean_request_pages_q16(options, geo) >> 16);
 }
 
 u64 sim_compute_mean_interval_q16(const struct sim_options *options,
@@ -49,7 +49,7 @@ u64 sim_compute_mean_interval_q16(const struct sim_options *options,
 	if (options->rate)
 		return (NS_PER_S << 16) / options->rate;
 	/* Mean die time and capacity are both scaled by 10000, which cancels in the quotient. */
-	wide = compute_mean_die_ns_of_request_e4(options, config, geo);
+	wide = compute_mean_die_ns_x10000_of_request(options, config, geo);
 	wide <<= 16;
 	wide /= capacity_e4;
 	return wide ? (u64)wide : 1;
@@ -86,7 +86,7 @@ static u64 draw_arrival_interval_q16(struct sim_arrivals *arrivals)
 }
 
 /* Convert next_ns, which counts only time within bursts, to device time. */
-static u64 convert_arrival_to_device_ns(const struct sim_arrivals *arrivals)
+static u64 convert_burst_time_to_device_ns(const struct sim_arrivals *arrivals)
 {
 	__uint128_t at_q16 = (__uint128_t)arrivals->next_ns << 16 | arrivals->next_q16;
 	__uint128_t on_q16 = (__uint128_t)arrivals->burst_on_ns << 16;
@@ -104,7 +104,7 @@ static u64 convert_arrival_to_device_ns(const struct sim_arrivals *arrivals)
 }
 
 /* Return @now_ns if it is in a burst, else the start of the next burst. */
-static u64 find_time_in_current_or_next_burst(const struct sim_arrivals *arrivals, u64 now_ns)
+static u64 round_time_up_to_burst(const struct sim_arrivals *arrivals, u64 now_ns)
 {
 	u64 period_ns = arrivals->burst_on_ns + arrivals->burst_off_ns;
 
@@ -114,9 +114,9 @@ static u64 find_time_in_current_or_next_burst(const struct sim_arrivals *arrival
 }
 
 /* The first arrival is at 0, as in the replay of a record file. */
-static u64 draw_next_open_arrival(struct sim_arrivals *arrivals)
+static u64 draw_next_open_loop_arrival_ns(struct sim_arrivals *arrivals)
 {
-	u64 now_ns = convert_arrival_to_device_ns(arrivals);
+	u64 now_ns = convert_burst_time_to_device_ns(arrivals);
 
 	arrivals->next_q16 += draw_arrival_interval_q16(arrivals);
 	arrivals->next_ns += arrivals->next_q16 >> 16;
@@ -129,11 +129,11 @@ u64 sim_set_arrival_time(struct sim_arrivals *arrivals, const struct sim_request
 {
 	switch (arrivals->kind) {
 	case SIM_ARRIVAL_OPEN:
-		return draw_next_open_arrival(arrivals);
+		return draw_next_open_loop_arrival_ns(arrivals);
 	case SIM_ARRIVAL_TRACE:
 	case SIM_ARRIVAL_DEVICE:
 		return request->time_ns;
 	default:
-		return find_time_in_current_or_next_burst(arrivals, free_ns);
+		return round_time_up_to_burst(arrivals, free_ns);
 	}
 }

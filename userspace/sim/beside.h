@@ -38,7 +38,7 @@ static inline void background_writer_init(struct sim_beside *beside,
 	u32 unit_sectors = sim_sectors_per_unit(geo);
 	u64 end = (u64)geo->units * unit_sectors;
 
-	if (sim_stream_needs_whole_units(options, geo))
+	if (sim_are_requests_whole_units(options, geo))
 		sectors = DIV_ROUND_UP(sectors, unit_sectors) * unit_sectors;
 	*beside = (struct sim_beside){
 		.interval_ns = options->beside_rate ? 1000000000ULL / options->beside_rate : 0,

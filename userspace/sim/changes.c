@@ -29,10 +29,10 @@ static int report_invalid_change_syntax(const char *item, struct aftl_error *err
 			 item);
 }
 
-static int check_change_count_and_order(const struct sim_changes *changes, u64 at,
-					struct aftl_error *error)
+static int check_device_change_count_and_order(const struct sim_changes *changes, u64 at,
+					       struct aftl_error *error)
 {
-	u64 last = sim_changes_get_request_of_last_change(changes);
+	u64 last = sim_get_request_count_at_last_change(changes);
 
 	if (changes->count == SIM_CHANGES)
 		return aftl_fail(error, -EINVAL, "--change: at most %u changes", SIM_CHANGES);
@@ -55,7 +55,7 @@ static int parse_and_add_device_change(struct sim_changes *changes, char *item,
 	*pair++ = '\0';
 	if (aftl_parse_value(AFTL_PARAM_COUNT, NULL, item, &change.at, &cause))
 		return report_invalid_change_syntax(item, error);
-	ret = check_change_count_and_order(changes, change.at, error);
+	ret = check_device_change_count_and_order(changes, change.at, error);
 	if (!ret && parse_device_change(&change, pair, &cause))
 		ret = aftl_fail(error, -EINVAL, "--change: %.190s", cause.text);
 	if (!ret)

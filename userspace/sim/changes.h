@@ -50,7 +50,7 @@ int parse_device_change_list(struct sim_changes *changes, const char *list,
 			     struct aftl_error *error);
 
 /* Return after how many requests the last change happens; 0 if there is none. */
-static inline u64 sim_changes_get_request_of_last_change(const struct sim_changes *changes)
+static inline u64 sim_get_request_count_at_last_change(const struct sim_changes *changes)
 {
 	return changes->count ? changes->all[changes->count - 1].at : 0;
 }

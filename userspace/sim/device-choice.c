@@ -61,8 +61,8 @@ int parse_seed_list(struct sim_options *options, const char *list, struct aftl_e
 	return ret;
 }
 
-int set_parameter_option(struct sim_options *options, const char *text, size_t length,
-			 const char *value, struct aftl_error *error)
+int set_sim_parameter(struct sim_options *options, const char *text, size_t length,
+		      const char *value, struct aftl_error *error)
 {
 	char key[KEY_SIZE];
 
@@ -84,7 +84,7 @@ static int set_parameter_from_key_value(void *context, const char *pair, struct 
 	if (!length)
 		return aftl_fail(error, -EINVAL, "--set: \"%.40s\" is not of the form KEY=VALUE",
 				 pair);
-	return set_parameter_option(options, pair, length, pair + length + 1, error);
+	return set_sim_parameter(options, pair, length, pair + length + 1, error);
 }
 
 int set_parameters_from_text_or_file(struct sim_options *options, const char *value,
@@ -101,7 +101,7 @@ int set_parameters_from_text_or_file(struct sim_options *options, const char *va
  * its reads take no flash time. Fill for read-only loads, too, so that all points of a sweep of
  * --write-share start alike. Zones start empty, because the FTL refuses to fill them.
  */
-void set_random_fill_unless_given(struct sim_options *options)
+void set_random_fill_as_default(struct sim_options *options)
 {
 	if (!options->fill_given && !options->load && !options->params.zoned)
 		options->params.fill = AFTL_FILL_RANDOM;
@@ -137,7 +137,8 @@ static int report_unknown_sim_policy(const char *name, struct aftl_error *error)
 }
 
 /* Refuse equal policy names: the report tells policies apart by their names. */
-static bool is_policy_chosen(const struct sim_options *options, const struct aftl_policy_type *type)
+static bool is_policy_name_chosen(const struct sim_options *options,
+				  const struct aftl_policy_type *type)
 {
 	for (unsigned int i = 0; i < options->policy_count; i++)
 		if (!strcmp(options->policies[i]->name, type->name))
@@ -149,7 +150,7 @@ static int add_chosen_policy(struct sim_options *options, const char *name,
 			     struct aftl_error *error)
 {
 	const struct aftl_policy_type *type = aftl_policy_find(name);
-	int ret = strchr(name, '/') ? policy_load(name, &type, error) : 0;
+	int ret = strchr(name, '/') ? policy_load_shared_object(name, &type, error) : 0;
 
 	if (ret)
 		return ret;
@@ -160,7 +161,7 @@ static int add_chosen_policy(struct sim_options *options, const char *name,
 	if (options->policy_count == SIM_POLICIES)
 		return aftl_fail(error, -EINVAL, "--policy: at most %u can be compared",
 				 SIM_POLICIES);
-	if (is_policy_chosen(options, type))
+	if (is_policy_name_chosen(options, type))
 		return aftl_fail(error, -EINVAL, "--policy: %s is there twice",
 				 type->name);
 	options->policies[options->policy_count++] = type;
@@ -174,7 +175,7 @@ static int add_all_policies(struct sim_options *options, struct aftl_error *erro
 	int ret = 0;
 
 	for (unsigned int i = 0; !ret && (type = aftl_policy_at(i)); i++)
-		if (!is_policy_chosen(options, type))
+		if (!is_policy_name_chosen(options, type))
 			ret = add_chosen_policy(options, type->name, error);
 	return ret;
 }

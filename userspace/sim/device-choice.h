@@ -12,8 +12,8 @@ int __must_check load_chosen_profile(struct sim_options *options, int argc, char
 				     struct aftl_error *error);
 
 /* Set a parameter; @text begins with its name, which is @length bytes long. */
-int __must_check set_parameter_option(struct sim_options *options, const char *text, size_t length,
-				      const char *value, struct aftl_error *error);
+int __must_check set_sim_parameter(struct sim_options *options, const char *text, size_t length,
+				   const char *value, struct aftl_error *error);
 
 /* Parse KEY=VALUE, or @FILE, a file with several pairs. */
 int __must_check set_parameters_from_text_or_file(struct sim_options *options, const char *value,
@@ -24,7 +24,7 @@ int __must_check parse_seed_list(struct sim_options *options, const char *list,
 				 struct aftl_error *error);
 
 /* Fill the device at random unless an option set the parameter fill. */
-void set_random_fill_unless_given(struct sim_options *options);
+void set_random_fill_as_default(struct sim_options *options);
 
 /* Parse the policy names of --policy. */
 int __must_check choose_listed_policies(struct sim_options *options, struct aftl_error *error);

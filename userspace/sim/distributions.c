@@ -18,7 +18,7 @@ void exponential_init(struct exponential *exponential)
 
 	for (u32 i = 0; i < EXPONENTIAL_TERMS - 1; i++) {
 		exponential->sum_q64[i] = sum;
-		term = fixed_mul_high(term, FIXED_LN2_Q64) / (i + 2);
+		term = fixed_multiply_take_high_64_bits(term, FIXED_LN2_Q64) / (i + 2);
 		sum += term;
 	}
 	/* Further terms ln(2)^i / i! round to 0: set the last partial sum to their limit, 1. */
@@ -48,7 +48,7 @@ u64 exponential_draw_q32(const struct exponential *exponential, struct aftl_rand
 	if (level <= exponential->sum_q64[0])
 		return whole_q32 + (level >> 32);
 	level = draw_smallest_of_uniform_draws(exponential, level, random);
-	return whole_q32 + (fixed_mul_high(level, FIXED_LN2_Q64) >> 32);
+	return whole_q32 + (fixed_multiply_take_high_64_bits(level, FIXED_LN2_Q64) >> 32);
 }
 
 /*
@@ -103,7 +103,7 @@ static u32 count_zipf_bins(u64 n)
 	return bins;
 }
 
-static u64 divide_as_q62_fraction(u64 part, u64 whole)
+static u64 compute_ratio_q62(u64 part, u64 whole)
 {
 	return whole ? (u64)(((__uint128_t)part << 62) / whole) : 0;
 }
@@ -114,8 +114,8 @@ static void fill_zipf_bin(const struct zipf *zipf, struct zipf_bin *bin, u64 fir
 	bin->ranks = (u32)min((u64)get_zipf_bin_width(first), n - first + 1);
 	bin->weight = compute_zipf_weight_of_rank(zipf, first);
 	bin->sure =
-		divide_as_q62_fraction(compute_zipf_weight_of_rank(zipf, first + bin->ranks - 1),
-				       bin->weight);
+		compute_ratio_q62(compute_zipf_weight_of_rank(zipf, first + bin->ranks - 1),
+				  bin->weight);
 }
 
 static __uint128_t compute_zipf_bin_mass(const struct zipf_bin *bin)
@@ -163,7 +163,7 @@ struct zipf *zipf_create(u64 n, u64 skew_q32)
 
 	zipf->bins = bins;
 	zipf->skew_q32 = skew_q32;
-	init_roots_of_one_half(&zipf->roots);
+	init_repeated_square_roots_of_half(&zipf->roots);
 	for (u32 i = 0; i < bins; i++, first += get_zipf_bin_width(first))
 		fill_zipf_bin(zipf, &zipf->bin[i], first, n);
 	accumulate_zipf_bins(zipf);
@@ -192,7 +192,7 @@ static bool draw_whether_zipf_rank_is_accepted(const struct zipf *zipf, const st
 	u64 draw = aftl_random_next(random) >> 2;
 
 	return draw < bin->sure ||
-	       draw < divide_as_q62_fraction(compute_zipf_weight_of_rank(zipf, rank), bin->weight);
+	       draw < compute_ratio_q62(compute_zipf_weight_of_rank(zipf, rank), bin->weight);
 }
 
 u64 zipf_draw_rank(const struct zipf *zipf, struct aftl_random *random)
@@ -227,20 +227,20 @@ bool init_approx_tag_generator(struct tags *tags, u32 share, u32 mean_run,
 	return tags->enter <= 1ULL << 32;
 }
 
-static bool draw_whether_tag_run_ends(struct tags *tags)
+static bool draw_whether_next_tag_differs(struct tags *tags)
 {
 	u64 chance = tags->approx ? tags->leave : tags->enter;
 
 	return aftl_random_next(&tags->random) >> 32 < chance;
 }
 
-bool draw_approx_tag_of_write(struct tags *tags)
+bool draw_whether_write_is_approximate(struct tags *tags)
 {
 	bool now = tags->approx;
 
 	if (!tags->runs)
 		return draw_with_probability(&tags->random, tags->share);
-	if (draw_whether_tag_run_ends(tags))
+	if (draw_whether_next_tag_differs(tags))
 		tags->approx = !tags->approx;
 	return now;
 }

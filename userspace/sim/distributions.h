@@ -16,7 +16,7 @@ static inline bool draw_with_probability(struct aftl_random *random, u32 share)
 /* Draw uniformly from [0, n) for any n. */
 static inline u64 draw_number_below(struct aftl_random *random, u64 n)
 {
-	return fixed_mul_high(aftl_random_next(random), n);
+	return fixed_multiply_take_high_64_bits(aftl_random_next(random), n);
 }
 
 /*
@@ -83,6 +83,6 @@ struct tags {
  */
 bool init_approx_tag_generator(struct tags *tags, u32 share, u32 mean_run,
 			       struct aftl_random random);
-bool draw_approx_tag_of_write(struct tags *tags);
+bool draw_whether_write_is_approximate(struct tags *tags);
 
 #endif

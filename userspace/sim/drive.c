@@ -13,8 +13,8 @@ static int report_drive_overload(const struct sim_drive *drive, struct aftl_erro
 	return sim_report_overload(aftl_device_time_ns(drive->ftl) - drive->base_ns, error);
 }
 
-static int submit_to_ftl_and_count(struct sim_drive *drive, struct aftl_request *request,
-				   struct aftl_error *error)
+static int submit_and_count_ftl_request(struct sim_drive *drive, struct aftl_request *request,
+					struct aftl_error *error)
 {
 	if (aftl_submit(drive->ftl, request))
 		return aftl_fail(error, -EIO, "the FTL refuses a request for %u units from unit %u",
@@ -69,7 +69,7 @@ static int submit_request_to_drive(struct sim_drive *drive, const struct sim_req
 	sim_request_copy_to_core(request, wanted);
 	if (unlikely(drive->observes))
 		begin_observing_request(drive, request, true);
-	return submit_to_ftl_and_count(drive, request, error);
+	return submit_and_count_ftl_request(drive, request, error);
 }
 
 /* Submit the background writer's next request if it is due. The writer stops with the stream. */
@@ -87,7 +87,7 @@ static int submit_background_write(struct sim_drive *drive, struct aftl_error *e
 	background_writer_begin_request(&drive->beside, request);
 	if (unlikely(drive->observes))
 		begin_observing_request(drive, request, false);
-	return submit_to_ftl_and_count(drive, request, error);
+	return submit_and_count_ftl_request(drive, request, error);
 }
 
 static int draw_next_request(struct sim_drive *drive, struct sim_request *wanted,
@@ -150,8 +150,8 @@ int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_er
  * Advance the device: by one event if there is a background writer, which can submit before the
  * next completion; otherwise to the next completion.
  */
-static int advance_drive_by_event_or_completion(struct sim_drive *drive, u64 last_ns,
-						struct aftl_error *error)
+static int advance_to_next_event_or_completion(struct sim_drive *drive, u64 last_ns,
+					       struct aftl_error *error)
 {
 	u64 next_ns = aftl_next_event_ns(drive->ftl);
 
@@ -161,7 +161,7 @@ static int advance_drive_by_event_or_completion(struct sim_drive *drive, u64 las
 	return 0;
 }
 
-int sim_drive_run_to_end(struct sim_drive *drive, struct aftl_error *error)
+int sim_drive_serve_all_requests(struct sim_drive *drive, struct aftl_error *error)
 {
 	u64 last_ns = 0;
 	u64 seen = U64_MAX;
@@ -178,21 +178,21 @@ int sim_drive_run_to_end(struct sim_drive *drive, struct aftl_error *error)
 		if (drive->submitted - pending != seen || !drive->ended)
 			last_ns = aftl_device_time_ns(drive->ftl);
 		seen = drive->submitted - pending;
-		ret = advance_drive_by_event_or_completion(drive, last_ns, error);
+		ret = advance_to_next_event_or_completion(drive, last_ns, error);
 		if (ret)
 			return ret;
 	}
 }
 
 /* Submit open arrivals one by one if a device time ends the run, as each one advances the time. */
-static u64 get_submit_limit_of_next_queue_fill(const struct sim_drive *drive, u64 requests, u64 ns)
+static u64 compute_request_limit_of_queue_fill(const struct sim_drive *drive, u64 requests, u64 ns)
 {
 	return drive->depth == U32_MAX && ns != U64_MAX ? min(requests, drive->submitted + 1) :
 							  requests;
 }
 
-int sim_drive_run_to_request_or_time(struct sim_drive *drive, u64 requests, u64 ns,
-				     struct aftl_error *error)
+int sim_drive_serve_until_request_or_time(struct sim_drive *drive, u64 requests, u64 ns,
+					  struct aftl_error *error)
 {
 	u64 last_ns = aftl_device_time_ns(drive->ftl);
 	int ret = 0;
@@ -200,10 +200,10 @@ int sim_drive_run_to_request_or_time(struct sim_drive *drive, u64 requests, u64 
 	while (!ret && aftl_device_time_ns(drive->ftl) < ns) {
 		u64 before = drive->submitted;
 
-		drive->limit = get_submit_limit_of_next_queue_fill(drive, requests, ns);
+		drive->limit = compute_request_limit_of_queue_fill(drive, requests, ns);
 		drive->ended = false;
 		ret = sim_drive_fill_queue(drive, error);
-		if (ret || drive->submitted >= requests || has_sim_drive_ended(drive))
+		if (ret || drive->submitted >= requests || has_sim_stream_ended_early(drive))
 			break;
 		if (drive->depth == U32_MAX)
 			continue;
@@ -224,7 +224,7 @@ static int flush_write_buffer(struct sim_drive *drive, struct aftl_error *error)
 	if (aftl_submit(drive->ftl, flush))
 		return aftl_fail(error, -EIO, "the FTL refuses a flush, which is a bug");
 	drive->ended = true;
-	return sim_drive_run_to_end(drive, error);
+	return sim_drive_serve_all_requests(drive, error);
 }
 
 /* Retry aftl_save() while the write buffer has data: a buffer with PLP ignores the flush. */

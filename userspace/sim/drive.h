@@ -93,10 +93,10 @@ int sim_drive_fill_queue(struct sim_drive *drive, struct aftl_error *error);
 int sim_drive_process_event(struct sim_drive *drive, u64 last_ns, struct aftl_error *error);
 
 /* Run until the stream is over and all requests are complete. Return: as sim_drive_fill_queue(). */
-int sim_drive_run_to_end(struct sim_drive *drive, struct aftl_error *error);
+int sim_drive_serve_all_requests(struct sim_drive *drive, struct aftl_error *error);
 
 /**
- * sim_drive_run_to_request_or_time() - run until some requests were submitted, or until a time
+ * sim_drive_serve_until_request_or_time() - run until some requests were submitted, or until a time
  * @drive: the device and its stream
  * @requests: total number of requests since the start
  * @ns: device time; if it has passed, nothing happens
@@ -107,11 +107,11 @@ int sim_drive_run_to_end(struct sim_drive *drive, struct aftl_error *error);
  *
  * Return: 0 or a negative error number
  */
-int sim_drive_run_to_request_or_time(struct sim_drive *drive, u64 requests, u64 ns,
-				     struct aftl_error *error);
+int sim_drive_serve_until_request_or_time(struct sim_drive *drive, u64 requests, u64 ns,
+					  struct aftl_error *error);
 
 /* Return true if the stream ended or was interrupted before its limit of requests. */
-static inline bool has_sim_drive_ended(const struct sim_drive *drive)
+static inline bool has_sim_stream_ended_early(const struct sim_drive *drive)
 {
 	return drive->ended && drive->submitted < drive->limit;
 }

@@ -33,7 +33,7 @@ static u64 compute_square_root_q62(u64 square)
 	return root;
 }
 
-void init_roots_of_one_half(struct fixed_roots *roots)
+void init_repeated_square_roots_of_half(struct fixed_roots *roots)
 {
 	u64 value = 1ULL << 61;
 

@@ -9,7 +9,7 @@
 #define FIXED_LN2_Q64 0xb17217f7d1cf79abULL
 
 /* Return the upper half of the 128-bit product: a * b / 2^64. */
-static inline u64 fixed_mul_high(u64 a, u64 b)
+static inline u64 fixed_multiply_take_high_64_bits(u64 a, u64 b)
 {
 	return (u64)((__uint128_t)a * b >> 64);
 }
@@ -24,7 +24,7 @@ struct fixed_roots {
 	u64 root_q62[32];
 };
 
-void init_roots_of_one_half(struct fixed_roots *roots);
+void init_repeated_square_roots_of_half(struct fixed_roots *roots);
 
 /* Return 2^-(@y_q32 / 2^32) in units of 2^-62. */
 u64 fixed_exp2_q62(const struct fixed_roots *roots, u64 y_q32);

@@ -80,7 +80,7 @@ static u64 estimate_run_memory(const struct sim_options *options)
 	return most * options->params.shards * (options->raid ? options->members : 1);
 }
 
-unsigned int sim_count_threads(const struct sim_options *options)
+unsigned int sim_choose_thread_count(const struct sim_options *options)
 {
 	return options->jobs ? (unsigned int)options->jobs : count_processors();
 }
@@ -88,7 +88,7 @@ unsigned int sim_count_threads(const struct sim_options *options)
 unsigned int sim_count_concurrent_runs(const struct sim_work *work)
 {
 	const struct sim_options *options = work->options;
-	u64 wanted = min(sim_count_threads(options), work->count);
+	u64 wanted = min(sim_choose_thread_count(options), work->count);
 	char bytes[HUMAN_SIZE];
 	u64 need, fitting;
 

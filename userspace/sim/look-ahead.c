@@ -11,7 +11,7 @@ static u32 get_ring_index_of_request(const struct look_ahead *ahead, u32 positio
 	return (ahead->first + position) % LOOK_AHEAD_REQUESTS;
 }
 
-static void draw_request_ahead(struct look_ahead *ahead)
+static void draw_one_look_ahead_request(struct look_ahead *ahead)
 {
 	struct sim_request *request = &ahead->ring[get_ring_index_of_request(ahead, ahead->count)];
 
@@ -29,20 +29,20 @@ static void draw_request_ahead(struct look_ahead *ahead)
  * Issue the prefetches back to back: address translation dominates their cost, and the
  * processor overlaps several translations.
  */
-static void prefetch_drawn_requests(const struct look_ahead *ahead, u32 position, bool near)
+static void prefetch_request_mappings(const struct look_ahead *ahead, u32 position, bool near)
 {
 	for (; position < ahead->count; position++)
 		ahead->expect(ahead->context,
 			      &ahead->ring[get_ring_index_of_request(ahead, position)], near);
 }
 
-static void draw_and_prefetch_more_requests(struct look_ahead *ahead)
+static void fill_ring_with_prefetched_requests(struct look_ahead *ahead)
 {
 	u32 first = ahead->count;
 
 	while (ahead->end > 0 && ahead->count < first + LOOK_AHEAD_REQUESTS / 2)
-		draw_request_ahead(ahead);
-	prefetch_drawn_requests(ahead, first, false);
+		draw_one_look_ahead_request(ahead);
+	prefetch_request_mappings(ahead, first, false);
 }
 
 int look_ahead_take_next_request(struct look_ahead *ahead, struct sim_request *request,
@@ -50,10 +50,10 @@ int look_ahead_take_next_request(struct look_ahead *ahead, struct sim_request *r
 {
 	if (!ahead->near) {
 		if (!ahead->count)
-			draw_and_prefetch_more_requests(ahead);
-		prefetch_drawn_requests(ahead, 0, true);
+			fill_ring_with_prefetched_requests(ahead);
+		prefetch_request_mappings(ahead, 0, true);
 		ahead->near = ahead->count;
-		draw_and_prefetch_more_requests(ahead);
+		fill_ring_with_prefetched_requests(ahead);
 	}
 	if (!ahead->count) {
 		*error = ahead->error;

@@ -89,8 +89,8 @@ struct config {
 };
 
 __printf(3, 4)
-static int refuse_mqsim_config(const struct config *config, struct aftl_error *error,
-			       const char *format, ...)
+static int report_mqsim_error(const struct config *config, struct aftl_error *error,
+			      const char *format, ...)
 {
 	char cause[140];
 	unsigned int line = 1;
@@ -146,19 +146,19 @@ static bool skip_xml_comments(struct config *config)
 	}
 }
 
-static int enter_xml_element(struct config *config, const char *name, struct aftl_error *error)
+static int begin_xml_element(struct config *config, const char *name, struct aftl_error *error)
 {
 	for (enum element i = ROOT; i < ELEMENTS; i++) {
 		if (strcmp(elements[i].name, name) != 0 || elements[i].parent != config->inside)
 			continue;
 		if (config->seen[i])
-			return refuse_mqsim_config(config, error, "%s is there twice", name);
+			return report_mqsim_error(config, error, "%s is there twice", name);
 		config->seen[i] = true;
 		config->inside = i;
 		return 0;
 	}
-	return refuse_mqsim_config(config, error, "\"%.40s\" has no place here in a file of MQSim",
-				   name);
+	return report_mqsim_error(config, error, "\"%.40s\" has no place here in a file of MQSim",
+				  name);
 }
 
 static int store_mqsim_value(struct config *config, const char *name, const char *text,
@@ -168,15 +168,15 @@ static int store_mqsim_value(struct config *config, const char *name, const char
 		if (strcmp(rows[i].name, name) != 0 || rows[i].parent != config->inside)
 			continue;
 		if (*config->values[i])
-			return refuse_mqsim_config(config, error, "%s is there twice", name);
+			return report_mqsim_error(config, error, "%s is there twice", name);
 		if (!length || length >= VALUE_BYTES || memchr(text, '&', length))
-			return refuse_mqsim_config(config, error, "%s: \"%.*s\" is not a value",
-						   name, (int)min(length, 40UL), text);
+			return report_mqsim_error(config, error, "%s: \"%.*s\" is not a value",
+						  name, (int)min(length, 40UL), text);
 		memcpy(config->values[i], text, length);
 		return 0;
 	}
-	return refuse_mqsim_config(config, error,
-				   "\"%.40s\" is no parameter of MQSim that is known here", name);
+	return report_mqsim_error(config, error,
+				  "\"%.40s\" is no parameter of MQSim that is known here", name);
 }
 
 /* Read the text and the end tag of the XML element @name, whose begin tag was read. */
@@ -187,8 +187,8 @@ static int read_mqsim_value(struct config *config, const char *name, const char 
 	const char *tag = text + length;
 
 	if (strncmp(tag, "</", 2) != 0 || strncmp(tag + 2, name, end) != 0 || tag[2 + end] != '>')
-		return refuse_mqsim_config(config, error, "<%s> does not end with </%s>", name,
-					   name);
+		return report_mqsim_error(config, error, "<%s> does not end with </%s>", name,
+					  name);
 	while (length && strchr(BLANKS, text[length - 1]))
 		length--;
 	if (store_mqsim_value(config, name, text, length, error))
@@ -206,15 +206,15 @@ static int read_mqsim_tag(struct config *config, struct aftl_error *error)
 	char copy[48];
 
 	if (*config->at != '<' || !length || length >= sizeof(copy) || name[length] != '>')
-		return refuse_mqsim_config(config, error,
-					   "\"%.*s\" is no element, or one with attributes",
-					   (int)min(strcspn(config->at, BLANKS), 20UL), config->at);
+		return report_mqsim_error(config, error,
+					  "\"%.*s\" is no element, or one with attributes",
+					  (int)min(strcspn(config->at, BLANKS), 20UL), config->at);
 	memcpy(copy, name, length);
 	copy[length] = '\0';
 	if (ends) {
 		if (config->inside == ELEMENTS || strcmp(copy, elements[config->inside].name) != 0)
-			return refuse_mqsim_config(config, error, "</%s> ends what did not begin",
-						   copy);
+			return report_mqsim_error(config, error, "</%s> ends what did not begin",
+						  copy);
 		config->inside = elements[config->inside].parent;
 	} else {
 		const char *text = name + length + 1;
@@ -222,7 +222,7 @@ static int read_mqsim_tag(struct config *config, struct aftl_error *error)
 		text += strspn(text, BLANKS);
 		if (*text != '<' || text[1] == '/')
 			return read_mqsim_value(config, copy, text, error);
-		if (enter_xml_element(config, copy, error))
+		if (begin_xml_element(config, copy, error))
 			return -EINVAL;
 	}
 	config->at = name + length + 1;
@@ -235,24 +235,24 @@ static int read_mqsim_elements(struct config *config, struct aftl_error *error)
 	config->inside = ELEMENTS;
 	do {
 		if (!skip_xml_comments(config))
-			return refuse_mqsim_config(config, error, "a comment does not end");
+			return report_mqsim_error(config, error, "a comment does not end");
 		if (*config->at && read_mqsim_tag(config, error))
 			return -EINVAL;
 	} while (*config->at);
 	config->at = NULL;
 	if (config->inside != ELEMENTS)
-		return refuse_mqsim_config(config, error, "it ends inside %s",
-					   elements[config->inside].name);
+		return report_mqsim_error(config, error, "it ends inside %s",
+					  elements[config->inside].name);
 	for (enum row i = 0; i < ROWS; i++)
 		if (!*config->values[i] && rows[i].kind != EFFECTLESS && rows[i].kind != UNMODELLED)
-			return refuse_mqsim_config(config, error, "%s is missing", rows[i].name);
+			return report_mqsim_error(config, error, "%s is missing", rows[i].name);
 	return 0;
 }
 
 static int set_mqsim_parameter(const struct config *config, const char *key, const char *value,
 			       struct aftl_error *error)
 {
-	return set_parameter_option(config->options, key, strlen(key), value, error);
+	return set_sim_parameter(config->options, key, strlen(key), value, error);
 }
 
 __printf(4, 5)
@@ -280,12 +280,12 @@ static int parse_mqsim_number(const struct config *config, enum row row, bool de
 	    whole <= DIGITS && !aftl_parse_value(decimals ? AFTL_PARAM_RATE : AFTL_PARAM_COUNT,
 						 NULL, text, number, &unused))
 		return 0;
-	return refuse_mqsim_config(config, error, "%s: \"%s\" is not a number of at most %u digits",
-				   rows[row].name, text, DIGITS);
+	return report_mqsim_error(config, error, "%s: \"%s\" is not a number of at most %u digits",
+				  rows[row].name, text, DIGITS);
 }
 
 /* Return the translation, maybe "", of @word in @list "word=translation word ...", else NULL. */
-static const char *translate_mqsim_word(const char *list, const char *word)
+static const char *translate_mqsim_keyword(const char *list, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -297,16 +297,16 @@ static const char *translate_mqsim_word(const char *list, const char *word)
 	return NULL;
 }
 
-static int apply_translated_mqsim_word(const struct config *config, enum row row,
-				       struct aftl_error *error)
+static int set_param_by_mqsim_keyword(const struct config *config, enum row row,
+				      struct aftl_error *error)
 {
 	const char *list = rows[row].argument;
-	const char *meaning = translate_mqsim_word(list, config->values[row]);
+	const char *meaning = translate_mqsim_keyword(list, config->values[row]);
 	char key[24];
 
 	if (!meaning)
-		return refuse_mqsim_config(config, error, "%s: %s is not modelled", rows[row].name,
-					   config->values[row]);
+		return report_mqsim_error(config, error, "%s: %s is not modelled", rows[row].name,
+					  config->values[row]);
 	if (rows[row].kind == ONLY)
 		return 0;
 	scnprintf(key, sizeof(key), "%.*s", (int)strcspn(list, " "), list);
@@ -328,7 +328,7 @@ static int apply_mqsim_value(const struct config *config, enum row row, struct a
 		return set_mqsim_parameter(config, rows[row].argument, word, error);
 	case WORD:
 	case ONLY:
-		return apply_translated_mqsim_word(config, row, error);
+		return set_param_by_mqsim_keyword(config, row, error);
 	case COUNT:
 	case BYTES:
 	case TIME:
@@ -349,7 +349,7 @@ static int apply_mqsim_value(const struct config *config, enum row row, struct a
 	}
 }
 
-static bool mqsim_value_equals(const struct config *config, enum row row, const char *word)
+static bool does_mqsim_value_equal(const struct config *config, enum row row, const char *word)
 {
 	return !strcmp(config->values[row], word);
 }
@@ -358,8 +358,8 @@ static bool mqsim_value_equals(const struct config *config, enum row row, const 
 static int apply_mqsim_page_times(const struct config *config, const u64 *number,
 				  struct aftl_error *error)
 {
-	bool single = mqsim_value_equals(config, FLASH_TECHNOLOGY, "SLC");
-	bool triple = mqsim_value_equals(config, FLASH_TECHNOLOGY, "TLC");
+	bool single = does_mqsim_value_equal(config, FLASH_TECHNOLOGY, "SLC");
+	bool triple = does_mqsim_value_equal(config, FLASH_TECHNOLOGY, "TLC");
 	u64 read = number[PAGE_READ_LATENCY_LSB], program = number[PAGE_PROGRAM_LATENCY_LSB];
 	u64 last_read = single ? read : number[PAGE_READ_LATENCY_MSB];
 	u64 last_program = single ? program : number[PAGE_PROGRAM_LATENCY_MSB];
@@ -370,11 +370,11 @@ static int apply_mqsim_page_times(const struct config *config, const u64 *number
 	int ret;
 
 	if (differ && triple)
-		return refuse_mqsim_config(config, error,
-					   "Page_Read_Latency_CSB: MQSim's order of TLC pages is not modelled");
+		return report_mqsim_error(config, error,
+					  "Page_Read_Latency_CSB: MQSim's order of TLC pages is not modelled");
 	if (differ && pages % 2)
-		return refuse_mqsim_config(config, error, "Page_No_Per_Block: %llu is odd",
-					   (unsigned long long)pages);
+		return report_mqsim_error(config, error, "Page_No_Per_Block: %llu is odd",
+					  (unsigned long long)pages);
 	ret = set_mqsim_parameter(config, "bits", differ ? "2" : "1", error);
 	if (!ret)
 		ret = format_mqsim_parameter(config, "word_lines", error, "%llu",
@@ -392,25 +392,25 @@ static int apply_mqsim_page_times(const struct config *config, const u64 *number
 						  (unsigned long long)program);
 }
 
-static int apply_mqsim_suspension(const struct config *config, const u64 *number,
-				  struct aftl_error *error)
+static int set_suspend_params_from_mqsim(const struct config *config, const u64 *number,
+					 struct aftl_error *error)
 {
 	bool erase = strstr(config->values[CMD_SUSPENSION_SUPPORT], "ERASE");
 	u64 time = number[erase ? SUSPEND_ERASE_TIME : SUSPEND_PROGRAM_TIME];
 
-	if (mqsim_value_equals(config, CMD_SUSPENSION_SUPPORT, "NONE"))
+	if (does_mqsim_value_equal(config, CMD_SUSPENSION_SUPPORT, "NONE"))
 		return 0;
-	if (mqsim_value_equals(config, CMD_SUSPENSION_SUPPORT, "PROGRAM_ERASE") &&
+	if (does_mqsim_value_equal(config, CMD_SUSPENSION_SUPPORT, "PROGRAM_ERASE") &&
 	    time != number[SUSPEND_PROGRAM_TIME])
-		return refuse_mqsim_config(config, error,
-					   "Suspend_Program_Time: it must be Suspend_Erase_Time");
+		return report_mqsim_error(config, error,
+					  "Suspend_Program_Time: it must be Suspend_Erase_Time");
 	return format_mqsim_parameter(config, "suspend_cost", error, "%lluns",
 				      (unsigned long long)time);
 }
 
 /* Set the parameters that are computed from two or more values of the file. */
-static int set_params_from_several_mqsim_values(const struct config *config,
-						struct aftl_error *error)
+static int set_params_computed_from_mqsim_values(const struct config *config,
+						 struct aftl_error *error)
 {
 	u64 number[ROWS] = { 0 };
 	unsigned int choices = 0;
@@ -431,28 +431,29 @@ static int set_params_from_several_mqsim_values(const struct config *config,
 								  number[PCIE_LANE_COUNT]));
 	if (!ret)
 		ret = format_mqsim_parameter(config, "map_cache", error, "%llu",
-					     mqsim_value_equals(config, IDEAL_MAPPING_TABLE,
-								"true") ?
+					     does_mqsim_value_equal(config, IDEAL_MAPPING_TABLE,
+								    "true") ?
 						     0ULL :
 						     (unsigned long long)number[CMT_CAPACITY]);
 	if (!ret)
 		ret = format_mqsim_parameter(config, "wear_gap", error, "%llu",
-					     mqsim_value_equals(config, STATIC_WEARLEVELING_ENABLED,
-								"true") ?
+					     does_mqsim_value_equal(config,
+								    STATIC_WEARLEVELING_ENABLED,
+								    "true") ?
 						     number[STATIC_WEARLEVELING_THRESHOLD] + 0ULL :
 						     0ULL);
 	/* MQSim's victim selector RGA draws log2(blocks of a plane) candidates. */
 	for (u64 blocks = number[BLOCK_NO_PER_PLANE]; blocks > 1; blocks /= 2)
 		choices++;
-	if (!ret && mqsim_value_equals(config, GC_BLOCK_SELECTION_POLICY, "RGA"))
+	if (!ret && does_mqsim_value_equal(config, GC_BLOCK_SELECTION_POLICY, "RGA"))
 		ret = format_mqsim_parameter(config, "victim_choices", error, "%u",
 					     max(choices, 1U));
 	if (!ret)
 		ret = apply_mqsim_page_times(config, number, error);
-	return ret ? ret : apply_mqsim_suspension(config, number, error);
+	return ret ? ret : set_suspend_params_from_mqsim(config, number, error);
 }
 
-static void print_note_of_unmodelled_values(const struct config *config)
+static void print_names_of_unmodelled_mqsim_values(const struct config *config)
 {
 	char names[400] = "";
 	size_t used = 0;
@@ -474,9 +475,9 @@ static int apply_all_mqsim_parameters(const struct config *config, struct aftl_e
 	for (enum row i = 0; i < ROWS && !ret; i++)
 		ret = apply_mqsim_value(config, i, error);
 	if (!ret)
-		ret = set_params_from_several_mqsim_values(config, error);
+		ret = set_params_computed_from_mqsim_values(config, error);
 	if (!ret)
-		print_note_of_unmodelled_values(config);
+		print_names_of_unmodelled_mqsim_values(config);
 	return ret;
 }
 

@@ -33,8 +33,8 @@ struct future {
 	u8 *live;
 };
 
-static int compute_overwrite_times(const struct optimum_device *device,
-				   const struct optimum_stream *stream, struct future *future)
+static int find_next_overwrites(const struct optimum_device *device,
+				const struct optimum_stream *stream, struct future *future)
 {
 	future->next = malloc(max(stream->count, 1ULL) * sizeof(*future->next));
 	future->first = malloc((u64)device->units * sizeof(*future->first));
@@ -74,18 +74,18 @@ struct buffer {
 	const u32 *next;
 };
 
-static void put_unit_version_in_buffer_heap(struct buffer *buffer, u32 place, u32 op)
+static void set_buffer_heap_entry(struct buffer *buffer, u32 place, u32 op)
 {
 	buffer->heap[place] = op;
 	buffer->place[buffer->ops[op] & OPTIMUM_UNIT] = place;
 }
 
-static void sift_unit_version_in_buffer_heap(struct buffer *buffer, u32 place, u32 op)
+static void sift_buffer_heap_entry(struct buffer *buffer, u32 place, u32 op)
 {
 	u32 child;
 
 	while (place && buffer->next[buffer->heap[(place - 1) / 2]] < buffer->next[op]) {
-		put_unit_version_in_buffer_heap(buffer, place, buffer->heap[(place - 1) / 2]);
+		set_buffer_heap_entry(buffer, place, buffer->heap[(place - 1) / 2]);
 		place = (place - 1) / 2;
 	}
 	while ((child = 2 * place + 1) < buffer->count) {
@@ -94,19 +94,19 @@ static void sift_unit_version_in_buffer_heap(struct buffer *buffer, u32 place, u
 			child++;
 		if (buffer->next[buffer->heap[child]] <= buffer->next[op])
 			break;
-		put_unit_version_in_buffer_heap(buffer, place, buffer->heap[child]);
+		set_buffer_heap_entry(buffer, place, buffer->heap[child]);
 		place = child;
 	}
-	put_unit_version_in_buffer_heap(buffer, place, op);
+	set_buffer_heap_entry(buffer, place, op);
 }
 
-static void remove_unit_version_from_buffer_heap(struct buffer *buffer, u32 place)
+static void remove_buffer_heap_entry(struct buffer *buffer, u32 place)
 {
 	u32 last = buffer->heap[--buffer->count];
 
 	buffer->place[buffer->ops[buffer->heap[place]] & OPTIMUM_UNIT] = NONE;
 	if (place < buffer->count)
-		sift_unit_version_in_buffer_heap(buffer, place, last);
+		sift_buffer_heap_entry(buffer, place, last);
 }
 
 /* Set OPTIMUM_KEPT on as many writes as possible whose versions fit until they are overwritten. */
@@ -128,18 +128,18 @@ static int mark_coalesced_writes(const struct optimum_device *device, struct opt
 		u32 place = buffer.place[stream->ops[i] & OPTIMUM_UNIT];
 
 		if (place != NONE)
-			remove_unit_version_from_buffer_heap(&buffer, place);
+			remove_buffer_heap_entry(&buffer, place);
 		if (stream->ops[i] & OPTIMUM_DISCARD)
 			continue;
 		optimum->writes++;
 		optimum->kept++;
 		stream->ops[i] |= OPTIMUM_KEPT;
-		sift_unit_version_in_buffer_heap(&buffer, buffer.count++, (u32)i);
+		sift_buffer_heap_entry(&buffer, buffer.count++, (u32)i);
 		if (buffer.count <= device->buffer_units)
 			continue;
 		stream->ops[buffer.heap[0]] &= ~OPTIMUM_KEPT;
 		optimum->kept--;
-		remove_unit_version_from_buffer_heap(&buffer, 0);
+		remove_buffer_heap_entry(&buffer, 0);
 	}
 	free(buffer.heap);
 	free(buffer.place);
@@ -266,7 +266,7 @@ static void invalidate_unit_in_log_block(struct collector *log, u32 unit)
 }
 
 /* Return the index in log->open for data overwritten at @death; close a past window's block. */
-static u32 find_window_of_overwrite_time(struct collector *log, u32 death)
+static u32 get_time_window_index_of_overwrite(struct collector *log, u32 death)
 {
 	u64 window = log->window;
 
@@ -293,7 +293,7 @@ static void open_log_block(struct collector *log, u32 ring)
 }
 
 /* Return the index in log->open of the nearest time window with an open block, or NONE. */
-static u32 find_open_block_of_nearest_window(const struct collector *log, u32 ring)
+static u32 find_nearest_time_window_with_open_block(const struct collector *log, u32 ring)
 {
 	u32 rings = log->levels * log->windows + 2;
 
@@ -321,12 +321,12 @@ static void program_unit_in_log_block(struct collector *log, u32 unit, u32 ring)
 
 static bool relocate_live_unit(struct collector *log, u32 unit)
 {
-	u32 ring = find_window_of_overwrite_time(log, log->death[unit]);
+	u32 ring = get_time_window_index_of_overwrite(log, log->death[unit]);
 
 	if (log->open[ring] == NONE && log->free_count)
 		open_log_block(log, ring);
 	if (log->open[ring] == NONE)
-		ring = find_open_block_of_nearest_window(log, ring);
+		ring = find_nearest_time_window_with_open_block(log, ring);
 	if (ring == NONE)
 		return false;
 	invalidate_unit_in_log_block(log, unit);
@@ -354,7 +354,7 @@ static bool collect_emptiest_block(struct collector *log)
 	return true;
 }
 
-static void close_blocks_of_past_overwrite_times(struct collector *log)
+static void close_blocks_of_past_time_windows(struct collector *log)
 {
 	for (u32 i = 0; i < log->levels * log->windows; i++)
 		if (log->open[i] != NONE &&
@@ -366,20 +366,20 @@ static void close_blocks_of_past_overwrite_times(struct collector *log)
  * Open a block for data overwritten at time @death, unless relocation needs the last free block.
  * Return its index in log->open; else the index of the open block for the nearest time, or NONE.
  */
-static u32 open_block_for_overwrite_time(struct collector *log, u32 death)
+static u32 choose_block_for_overwrite_time(struct collector *log, u32 death)
 {
-	u32 ring = find_window_of_overwrite_time(log, death);
+	u32 ring = get_time_window_index_of_overwrite(log, death);
 
 	if (log->open[ring] != NONE)
 		return ring;
 	if (log->free_count < 2)
-		close_blocks_of_past_overwrite_times(log);
+		close_blocks_of_past_time_windows(log);
 	while (log->free_count < 2 && log->open[ring] == NONE)
 		if (!collect_emptiest_block(log))
 			break;
 	if (log->open[ring] == NONE && log->free_count > 1)
 		open_log_block(log, ring);
-	return log->open[ring] == NONE ? find_open_block_of_nearest_window(log, ring) : ring;
+	return log->open[ring] == NONE ? find_nearest_time_window_with_open_block(log, ring) : ring;
 }
 
 /* Fill blocks with the units live at the start, in the order of their overwrites. */
@@ -426,7 +426,7 @@ static int run_offline_gc_on_write_stream(struct collector *log,
 		invalidate_unit_in_log_block(log, unit);
 		if (stream->ops[i] & (OPTIMUM_DISCARD | OPTIMUM_KEPT))
 			continue;
-		ring = open_block_for_overwrite_time(log, future->next[i]);
+		ring = choose_block_for_overwrite_time(log, future->next[i]);
 		if (ring == NONE)
 			return -ENOSPC;
 		log->death[unit] = future->next[i];
@@ -472,7 +472,7 @@ static const struct schedule schedules[] = {
 	{ 8, 3, 8 },  { 8, 3, 4 },  { 16, 4, 1 }, { 16, 6, 8 },
 };
 
-static int try_all_window_schedules_of_offline_gc(struct collector *log,
+static int run_offline_gc_with_each_window_layout(struct collector *log,
 						  const struct optimum_stream *stream,
 						  const struct future *future, int (*pause)(void),
 						  struct optimum *optimum)
@@ -524,7 +524,7 @@ static int find_best_offline_gc_result(const struct optimum_device *device,
 
 	if (log.blocks && log.lists && log.free && log.content && log.slot && log.death &&
 	    log.open && log.open_of)
-		ret = try_all_window_schedules_of_offline_gc(&log, stream, future, pause, optimum);
+		ret = run_offline_gc_with_each_window_layout(&log, stream, future, pause, optimum);
 	free(log.blocks);
 	free(log.lists);
 	free(log.free);
@@ -536,14 +536,14 @@ static int find_best_offline_gc_result(const struct optimum_device *device,
 	return ret;
 }
 
-int optimum_find_fewest_programs(const struct optimum_device *device, struct optimum_stream *stream,
+int optimum_count_flash_programs(const struct optimum_device *device, struct optimum_stream *stream,
 				 int (*pause)(void), struct optimum *optimum)
 {
 	struct future future = { .next = NULL };
 	int ret;
 
 	*optimum = (struct optimum){ .relocated = U64_MAX };
-	ret = compute_overwrite_times(device, stream, &future);
+	ret = find_next_overwrites(device, stream, &future);
 	if (!ret)
 		ret = mark_coalesced_writes(device, stream, &future, optimum);
 	if (!ret)

@@ -21,7 +21,7 @@
 
 /**
  * struct optimum_stream - writes and discards of units, in the order of arrival
- * @ops: unit and flags of each; optimum_find_fewest_programs() sets OPTIMUM_KEPT
+ * @ops: unit and flags of each; optimum_count_flash_programs() sets OPTIMUM_KEPT
  * @count: number of operations
  * @begin: first operation that counts; earlier operations only decide which units have data at the
  *	start
@@ -71,21 +71,21 @@ struct optimum {
 };
 
 /* Return the lower bound of the number of programmed units. */
-static inline u64 optimum_get_min_programs(const struct optimum *optimum)
+static inline u64 optimum_get_min_programmed_units(const struct optimum *optimum)
 {
 	return optimum->writes - optimum->kept;
 }
 
 /* Return the number of units that the offline collector programs. */
-static inline u64 optimum_get_offline_programs(const struct optimum *optimum)
+static inline u64 optimum_get_offline_programmed_units(const struct optimum *optimum)
 {
 	return optimum->relocated == U64_MAX ?
 		       U64_MAX :
-		       optimum_get_min_programs(optimum) + optimum->relocated;
+		       optimum_get_min_programmed_units(optimum) + optimum->relocated;
 }
 
 /**
- * optimum_find_fewest_programs() - compute the lower bound and run the offline collector
+ * optimum_count_flash_programs() - compute the lower bound and run the offline collector
  * @device: sizes of the device
  * @stream: operations, which the caller frees
  * @pause: called now and then; an error number ends the search. May be NULL.
@@ -93,7 +93,7 @@ static inline u64 optimum_get_offline_programs(const struct optimum *optimum)
  *
  * Return: 0, -ENOMEM, or the error number of @pause
  */
-int optimum_find_fewest_programs(const struct optimum_device *device, struct optimum_stream *stream,
+int optimum_count_flash_programs(const struct optimum_device *device, struct optimum_stream *stream,
 				 int (*pause)(void), struct optimum *optimum);
 
 #endif

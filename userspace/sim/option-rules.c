@@ -47,7 +47,7 @@ static const struct relation excludes[] = {
 	{ "jobs", "timeline" },	      { "raid", "change" },	     { "change", "timeline" },
 };
 
-static int report_violated_option_relation(const struct relation *need, struct aftl_error *error)
+static int report_missing_required_option(const struct relation *need, struct aftl_error *error)
 {
 	return aftl_fail(error, -EINVAL, "--%s needs --%s%s", need->option, need->other,
 			 is_option_name_a_device_param(need->option, strlen(need->option)) ?
@@ -55,12 +55,13 @@ static int report_violated_option_relation(const struct relation *need, struct a
 				 "");
 }
 
-static int check_option_relations(const struct sim_options *options, struct aftl_error *error)
+static int check_required_and_excluded_options(const struct sim_options *options,
+					       struct aftl_error *error)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(needs); i++)
 		if (sim_did_user_set_option(options, needs[i].option) &&
 		    !sim_did_user_set_option(options, needs[i].other))
-			return report_violated_option_relation(&needs[i], error);
+			return report_missing_required_option(&needs[i], error);
 	for (unsigned int i = 0; i < ARRAY_SIZE(excludes); i++)
 		if (sim_did_user_set_option(options, excludes[i].option) &&
 		    sim_did_user_set_option(options, excludes[i].other))
@@ -99,9 +100,9 @@ static const struct specialty arrival_specialties[] = {
 	{ "time-scale", "trace", SIM_ARRIVAL_TRACE },
 };
 
-static int refuse_options_of_unchosen_kind(const struct sim_options *options, const char *what,
-					   u64 value, const struct specialty *table,
-					   unsigned int count, struct aftl_error *error)
+static int refuse_options_of_unselected_choice(const struct sim_options *options, const char *what,
+					       u64 value, const struct specialty *table,
+					       unsigned int count, struct aftl_error *error)
 {
 	for (unsigned int i = 0; i < count; i++)
 		if (sim_did_user_set_option(options, table[i].option) && table[i].value != value)
@@ -115,9 +116,9 @@ static int check_workload_options(const struct sim_options *options, struct aftl
 	if (options->workload != SIM_WORKLOAD_UNIFORM && options->workload != SIM_WORKLOAD_BURSTS &&
 	    sim_did_user_set_option(options, "hot-share"))
 		return aftl_fail(error, -EINVAL, "--hot-share needs --workload uniform or bursts");
-	return refuse_options_of_unchosen_kind(options, "workload", options->workload,
-					       workload_specialties,
-					       ARRAY_SIZE(workload_specialties), error);
+	return refuse_options_of_unselected_choice(options, "workload", options->workload,
+						   workload_specialties,
+						   ARRAY_SIZE(workload_specialties), error);
 }
 
 static int check_arrival_options(const struct sim_options *options, struct aftl_error *error)
@@ -128,9 +129,9 @@ static int check_arrival_options(const struct sim_options *options, struct aftl_
 	if (options->arrival == SIM_ARRIVAL_OPEN && !sim_did_user_set_option(options, "rate") &&
 	    !sim_did_user_set_option(options, "utilisation"))
 		return aftl_fail(error, -EINVAL, "--arrival open needs --rate or --utilisation");
-	return refuse_options_of_unchosen_kind(options, "arrival", options->arrival,
-					       arrival_specialties, ARRAY_SIZE(arrival_specialties),
-					       error);
+	return refuse_options_of_unselected_choice(options, "arrival", options->arrival,
+						   arrival_specialties,
+						   ARRAY_SIZE(arrival_specialties), error);
 }
 
 /* Standard input can be read only once, but with --from its content is first copied to a file. */
@@ -140,7 +141,7 @@ static bool is_trace_on_stdin(const struct sim_options *options)
 }
 
 /* Several runs cannot share one output file, nor read standard input. */
-static int refuse_files_shared_by_runs(const struct sim_options *options, struct aftl_error *error)
+static int refuse_file_sharing_by_runs(const struct sim_options *options, struct aftl_error *error)
 {
 	if (options->seed_count > 1 && options->timeline)
 		return aftl_fail(error, -EINVAL,
@@ -198,9 +199,9 @@ static int check_offline_optimum_option(const struct sim_options *options, struc
 }
 
 /* Check that all changes are within the run; for a trace, whose length is unknown, do nothing. */
-static int check_change_times(const struct sim_options *options, struct aftl_error *error)
+static int check_device_changes_in_run(const struct sim_options *options, struct aftl_error *error)
 {
-	u64 last = sim_changes_get_request_of_last_change(&options->changes);
+	u64 last = sim_get_request_count_at_last_change(&options->changes);
 	bool endless = options->trace && !sim_did_user_set_option(options, "requests");
 
 	if (endless || last <= options->warmup || last - options->warmup <= options->requests)
@@ -245,12 +246,12 @@ static int check_file_option_conflicts(const struct sim_options *options, struct
 	if (options->json && options->record && !strcmp(options->json, "-") &&
 	    !strcmp(options->record, "-"))
 		return aftl_fail(error, -EINVAL, "--json and --record both want standard output");
-	return refuse_files_shared_by_runs(options, error);
+	return refuse_file_sharing_by_runs(options, error);
 }
 
 int option_rules_check(struct sim_options *options, struct aftl_error *error)
 {
-	int ret = check_option_relations(options, error);
+	int ret = check_required_and_excluded_options(options, error);
 
 	options->trace_path = options->trace;
 	/* Without --arrival, derive the kind of arrivals from the other options. */
@@ -273,7 +274,7 @@ int option_rules_check(struct sim_options *options, struct aftl_error *error)
 	if (!ret)
 		ret = check_arrival_options(options, error);
 	if (!ret)
-		ret = check_change_times(options, error);
+		ret = check_device_changes_in_run(options, error);
 	if (!ret)
 		ret = check_loaded_policies(options, error);
 	if (!ret)

@@ -58,8 +58,8 @@ static int set_number_of_option(u64 *value, const struct option_row *row,
 /* Shares */
 
 /* Refuse a 1 without percent sign and decimal point, which may mean 100 % or 1 %. */
-static int check_share_without_sign(const struct option_row *row, const struct share *share,
-				    const char *text, struct aftl_error *error)
+static int refuse_ambiguous_value_of_one(const struct option_row *row, const struct share *share,
+					 const char *text, struct aftl_error *error)
 {
 	char whole[AFTL_VALUE_SIZE];
 
@@ -70,8 +70,8 @@ static int check_share_without_sign(const struct option_row *row, const struct s
 				   text, text, whole);
 }
 
-static int set_share_option(u64 *value, const struct option_row *row, const char *text,
-			    struct aftl_error *error)
+static int set_percentage_option(u64 *value, const struct option_row *row, const char *text,
+				 struct aftl_error *error)
 {
 	struct share share;
 	int ret;
@@ -94,7 +94,7 @@ static int set_share_option(u64 *value, const struct option_row *row, const char
 	}
 	ret = check_range_of_option_value(row, text, share.percent, share.value, error);
 	if (!ret)
-		ret = check_share_without_sign(row, &share, text, error);
+		ret = refuse_ambiguous_value_of_one(row, &share, text, error);
 	if (ret || !share.finer)
 		return ret;
 	return report_option_error(row, error,
@@ -112,7 +112,7 @@ int option_set_value(struct sim_options *options, const struct option_row *row, 
 	else if (row->kind == KIND_TEXT || row->kind == KIND_FILE)
 		*(const char **)field = text;
 	else if (row->kind == KIND_SHARE)
-		return set_share_option(field, row, text, error);
+		return set_percentage_option(field, row, text, error);
 	else
 		return set_number_of_option(field, row, text, error);
 	return 0;

@@ -63,7 +63,7 @@ static bool load_or_save_run_outcome(struct transfer *transfer, struct sim_outco
 	struct sim_result *result = &outcome->result;
 
 	load_or_save_outcome_bytes(transfer, outcome, sizeof(*outcome));
-	if (transfer->good && has_run_outcome_result(outcome)) {
+	if (transfer->good && did_run_produce_result(outcome)) {
 		result->luns = load_or_save_outcome_array(transfer, result->luns, result->geo.luns,
 							  sizeof(*result->luns));
 		result->queues = load_or_save_outcome_array(transfer, result->queues,

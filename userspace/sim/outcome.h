@@ -21,7 +21,7 @@ struct sim_outcome {
 	struct sim_result result;
 };
 
-static inline bool has_run_outcome_result(const struct sim_outcome *outcome)
+static inline bool did_run_produce_result(const struct sim_outcome *outcome)
 {
 	return !outcome->lost && !outcome->killed &&
 	       (outcome->code == EXIT_DONE || outcome->code == EXIT_NOT_VERIFIED ||

@@ -123,7 +123,7 @@ static bool reap_ended_child(struct pool *pool)
 	return false;
 }
 
-static void forward_stop_to_children(struct pool *pool)
+static void forward_stop_signal_to_children(struct pool *pool)
 {
 	for (unsigned int i = 0; is_stop_requested() && !pool->told && i < pool->running; i++)
 		kill(pool->children[i].pid, SIGTERM);
@@ -147,10 +147,10 @@ static void wait_for_child_signal(struct pool *pool)
 
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
-	forward_stop_to_children(pool);
+	forward_stop_signal_to_children(pool);
 	while (!reap_ended_child(pool)) {
 		ppoll(NULL, 0, &moment, &before);
-		forward_stop_to_children(pool);
+		forward_stop_signal_to_children(pool);
 		show_pool_progress(pool);
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);

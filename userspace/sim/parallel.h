@@ -27,7 +27,7 @@ struct sim_work {
 unsigned int sim_count_concurrent_runs(const struct sim_work *work);
 
 /* Return the number of threads of --jobs, or the number of processors. */
-unsigned int sim_count_threads(const struct sim_options *options);
+unsigned int sim_choose_thread_count(const struct sim_options *options);
 
 /**
  * sim_run_in_parallel() - perform @work with @jobs processes

@@ -43,7 +43,7 @@ struct crew {
 };
 
 /* Return the number of chunks that every lane has taken. */
-static u64 count_chunks_taken_by_all_consumers(const struct crew *crew)
+static u64 get_chunk_count_of_slowest_consumer(const struct crew *crew)
 {
 	u64 taken = crew->made;
 
@@ -68,10 +68,10 @@ static struct lane *find_waiting_consumer(const struct crew *crew)
 	return found;
 }
 
-static bool is_making_next_chunk_allowed(const struct crew *crew, u32 ahead)
+static bool can_next_chunk_be_made(const struct crew *crew, u32 ahead)
 {
 	return !crew->last && !crew->making &&
-	       crew->made - count_chunks_taken_by_all_consumers(crew) < ahead;
+	       crew->made - get_chunk_count_of_slowest_consumer(crew) < ahead;
 }
 
 /* Make the next chunk. Context: under @lock of @crew, which is dropped while make() runs. */
@@ -107,14 +107,14 @@ static bool make_or_process_one_chunk(struct crew *crew)
 {
 	struct lane *lane;
 
-	if (is_making_next_chunk_allowed(crew, PIPELINE_AHEAD / 2)) {
+	if (can_next_chunk_be_made(crew, PIPELINE_AHEAD / 2)) {
 		make_next_pipeline_chunk(crew);
 		return true;
 	}
 	lane = find_waiting_consumer(crew);
 	if (lane)
 		process_next_chunk_of_consumer(crew, lane);
-	else if (is_making_next_chunk_allowed(crew, PIPELINE_AHEAD))
+	else if (can_next_chunk_be_made(crew, PIPELINE_AHEAD))
 		make_next_pipeline_chunk(crew);
 	else
 		return false;
@@ -127,7 +127,7 @@ static void *run_pipeline_thread(void *data)
 
 	interruption_set_stop_flag_of_thread(crew->stop);
 	pthread_mutex_lock(&crew->lock);
-	while (!(crew->last && count_chunks_taken_by_all_consumers(crew) == crew->made)) {
+	while (!(crew->last && get_chunk_count_of_slowest_consumer(crew) == crew->made)) {
 		if (make_or_process_one_chunk(crew))
 			pthread_cond_broadcast(&crew->news);
 		else
@@ -166,18 +166,18 @@ void pipeline_run_all_chunks(const struct pipeline *pipeline)
 	free(crew.lanes);
 }
 
-static bool make_first_pipeline_chunk_only(void *context, u64 number)
+static bool is_first_pipeline_chunk(void *context, u64 number)
 {
 	(void)context;
 	return !number;
 }
 
-void pipeline_call_per_consumer(void *context, void (*work)(void *context, u64 number, u32 lane),
-				u32 lanes, u32 threads)
+void pipeline_call_each_consumer(void *context, void (*work)(void *context, u64 number, u32 lane),
+				 u32 lanes, u32 threads)
 {
 	const struct pipeline pipeline = {
 		.context = context,
-		.make = make_first_pipeline_chunk_only,
+		.make = is_first_pipeline_chunk,
 		.take = work,
 		.lanes = lanes,
 		.threads = threads,

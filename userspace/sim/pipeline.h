@@ -35,7 +35,7 @@ struct pipeline {
 void pipeline_run_all_chunks(const struct pipeline *pipeline);
 
 /* Call @work once for each lane, in several threads; no chunks are made. */
-void pipeline_call_per_consumer(void *context, void (*work)(void *context, u64 number, u32 lane),
-				u32 lanes, u32 threads);
+void pipeline_call_each_consumer(void *context, void (*work)(void *context, u64 number, u32 lane),
+				 u32 lanes, u32 threads);
 
 #endif

@@ -96,7 +96,8 @@ static int check_policy_of_shared_object(const char *path, const struct aftl_pol
 	return 0;
 }
 
-int policy_load(const char *path, const struct aftl_policy_type **type, struct aftl_error *error)
+int policy_load_shared_object(const char *path, const struct aftl_policy_type **type,
+			      struct aftl_error *error)
 {
 	const struct aftl_policy_object *object;
 	void *handle;

@@ -6,7 +6,7 @@
 #include "core/policy/nand-policy.h"
 
 /**
- * policy_load() - load the policy of a shared object, which stays loaded
+ * policy_load_shared_object() - load the policy of a shared object, which stays loaded
  * @path: path of the object, with a slash
  * @type: takes the policy
  * @error: takes the message on failure
@@ -14,8 +14,9 @@
  * Return: 0, or -EINVAL if the file cannot be loaded or its policy cannot be used.
  */
 #ifdef __wasm__
-static inline int __must_check policy_load(const char *path, const struct aftl_policy_type **type,
-					   struct aftl_error *error)
+static inline int __must_check policy_load_shared_object(const char *path,
+							 const struct aftl_policy_type **type,
+							 struct aftl_error *error)
 {
 	*type = NULL;
 	return aftl_fail(error, -EINVAL,
@@ -35,8 +36,8 @@ const struct aftl_policy_type *find_policy_of_thread(const char *name);
 /* Let this thread find @type, a policy of the process, by its name from now on; NULL: none. */
 void set_policy_of_thread(const struct aftl_policy_type *type);
 
-int __must_check policy_load(const char *path, const struct aftl_policy_type **type,
-			     struct aftl_error *error);
+int __must_check policy_load_shared_object(const char *path, const struct aftl_policy_type **type,
+					   struct aftl_error *error);
 #endif
 
 #endif

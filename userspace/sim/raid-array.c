@@ -82,8 +82,8 @@ static void complete_raid_request(struct raid_array *array, struct raid_request 
 	free(request);
 }
 
-static void complete_request_parts(struct raid_array *array, struct raid_request *request,
-				   u32 parts)
+static void complete_parts_of_raid_request(struct raid_array *array, struct raid_request *request,
+					   u32 parts)
 {
 	request->parts -= parts;
 	if (!request->parts)
@@ -92,8 +92,8 @@ static void complete_request_parts(struct raid_array *array, struct raid_request
 
 /* Requests to members */
 
-static void submit_to_raid_member(struct raid_array *array, u32 member,
-				  const struct raid_operation *wanted)
+static void submit_member_operation(struct raid_array *array, u32 member,
+				    const struct raid_operation *wanted)
 {
 	struct raid_operation *operation = memory_alloc_zeroed(1, sizeof(*operation));
 
@@ -119,8 +119,8 @@ static void send_stripe_unit_to_member(struct raid_array *array, struct stripe *
 	};
 
 	stripe->operations++;
-	submit_to_raid_member(array, stripe_find_unit_member(&array->layout, stripe->row, cell),
-			      &operation);
+	submit_member_operation(array, stripe_member_of_unit(&array->layout, stripe->row, cell),
+				&operation);
 }
 
 /* Send @op to the member of each cell in @cells. Completions are processed after this call. */
@@ -236,7 +236,7 @@ static void finish_write_of_stripe_row(struct raid_array *array, struct stripe *
 	while (waiter) {
 		struct raid_waiter *next = waiter->next;
 
-		complete_request_parts(array, waiter->request, 1);
+		complete_parts_of_raid_request(array, waiter->request, 1);
 		free(waiter);
 		waiter = next;
 	}
@@ -244,8 +244,8 @@ static void finish_write_of_stripe_row(struct raid_array *array, struct stripe *
 	put_blocked_writes_into_cache(array);
 }
 
-static void end_one_member_operation_of_row(struct raid_array *array, struct stripe *stripe,
-					    bool failed)
+static void end_member_operation_of_stripe_row(struct raid_array *array, struct stripe *stripe,
+					       bool failed)
 {
 	if (failed)
 		fail_waiting_requests(array->flying[stripe_index_in_cache(&array->cache, stripe)]);
@@ -266,14 +266,14 @@ static void complete_member_operation(struct raid_array *array, struct raid_oper
 
 	free(operation);
 	if (!owner) {
-		end_one_member_operation_of_row(array, stripe, failed);
+		end_member_operation_of_stripe_row(array, stripe, failed);
 		return;
 	}
 	owner->failed |= failed;
-	complete_request_parts(array, owner, units);
+	complete_parts_of_raid_request(array, owner, units);
 }
 
-static void process_done_member_operations(struct raid_array *array)
+static void process_completed_member_operations(struct raid_array *array)
 {
 	while (array->done) {
 		struct raid_operation *operation = array->done;
@@ -287,7 +287,7 @@ static void process_done_member_operations(struct raid_array *array)
 
 /* Reads */
 
-static bool is_stripe_unit_cached(struct raid_array *array, u32 row, u32 cell)
+static bool is_stripe_unit_in_write_cache(struct raid_array *array, u32 row, u32 cell)
 {
 	const struct stripe *stripe = stripe_find(&array->cache, row);
 
@@ -303,7 +303,7 @@ static u32 count_contiguous_uncached_units(struct raid_array *array, u32 unit, u
 
 	do {
 		stripe_locate_unit(&array->layout, unit + run, &row, &cell);
-		if (is_stripe_unit_cached(array, row, cell))
+		if (is_stripe_unit_in_write_cache(array, row, cell))
 			break;
 		run++;
 	} while (run < limit && (unit + run) % array->layout.chunk);
@@ -320,9 +320,9 @@ static void send_member_read(struct raid_array *array, struct raid_request *requ
 	u32 cell;
 
 	stripe_locate_unit(&array->layout, unit, &operation.request.unit, &cell);
-	submit_to_raid_member(array,
-			      stripe_find_unit_member(&array->layout, operation.request.unit, cell),
-			      &operation);
+	submit_member_operation(array,
+				stripe_member_of_unit(&array->layout, operation.request.unit, cell),
+				&operation);
 }
 
 static void submit_raid_read(struct raid_array *array, struct raid_request *request)
@@ -341,7 +341,7 @@ static void submit_raid_read(struct raid_array *array, struct raid_request *requ
 	}
 	array->counters.cached_units += cached;
 	if (cached)
-		complete_request_parts(array, request, cached);
+		complete_parts_of_raid_request(array, request, cached);
 }
 
 void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32 units,
@@ -369,12 +369,12 @@ void raid_array_submit(struct raid_array *array, u64 at_ns, u8 op, u32 unit, u32
 		if (array->blocked == request)
 			put_blocked_writes_into_cache(array);
 	}
-	process_done_member_operations(array);
+	process_completed_member_operations(array);
 }
 
 /* Time */
 
-static u64 get_write_time_of_oldest_dirty_row(const struct raid_array *array)
+static u64 get_write_back_ns_of_oldest_dirty_row(const struct raid_array *array)
 {
 	u32 oldest = array->cache.dirty.head;
 
@@ -384,7 +384,7 @@ static u64 get_write_time_of_oldest_dirty_row(const struct raid_array *array)
 
 u64 raid_array_get_next_event_ns(const struct raid_array *array)
 {
-	u64 next_ns = get_write_time_of_oldest_dirty_row(array);
+	u64 next_ns = get_write_back_ns_of_oldest_dirty_row(array);
 
 	for (u32 i = 0; i < array->layout.members; i++) {
 		u64 member_ns = aftl_next_event_ns(array->members[i]);
@@ -400,10 +400,10 @@ static void process_array_events(struct raid_array *array, u64 now_ns)
 	for (u32 i = 0; i < array->layout.members; i++)
 		if (aftl_next_event_ns(array->members[i]) <= now_ns)
 			aftl_process_events_until(array->members[i], now_ns);
-	process_done_member_operations(array);
-	if (get_write_time_of_oldest_dirty_row(array) <= now_ns)
+	process_completed_member_operations(array);
+	if (get_write_back_ns_of_oldest_dirty_row(array) <= now_ns)
 		start_write_of_oldest_dirty_row(array);
-	process_done_member_operations(array);
+	process_completed_member_operations(array);
 }
 
 void raid_array_advance_to_time(struct raid_array *array, u64 now_ns)
@@ -464,7 +464,7 @@ int raid_array_create(struct raid_array *array, const struct stripe_layout *layo
 				"zoned: an array writes in no zone's order; set it to 0");
 	if (ret)
 		return ret;
-	array->units = stripe_count_array_units(layout, aftl_geometry(array->members[0])->units);
+	array->units = stripe_get_array_capacity(layout, aftl_geometry(array->members[0])->units);
 	return 0;
 }
 

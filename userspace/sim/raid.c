@@ -38,7 +38,7 @@ struct run {
 };
 
 /* The array supports reads and writes only; other requests of the stream are skipped. */
-static void submit_request_to_array(struct run *run, const struct sim_request *wanted)
+static void submit_request_to_raid_array(struct run *run, const struct sim_request *wanted)
 {
 	u64 at_ns = sim_set_arrival_time(&run->arrivals, wanted, run->array.now_ns);
 
@@ -66,13 +66,13 @@ static int submit_array_requests(struct run *run, struct aftl_error *error)
 			return ret;
 		if (!ret)
 			break;
-		submit_request_to_array(run, &wanted);
+		submit_request_to_raid_array(run, &wanted);
 	}
 	run->ended |= run->array.pending < run->depth;
 	return 0;
 }
 
-static int run_array_to_end(struct run *run, struct aftl_error *error)
+static int serve_all_raid_requests(struct run *run, struct aftl_error *error)
 {
 	for (;;) {
 		u64 next_ns;
@@ -98,7 +98,7 @@ static int describe_raid_array(struct run *run, struct aftl_error *error)
 	u32 members = run->array.layout.members;
 
 	if (!run->array.units || (u64)member->ppns * members > U32_MAX ||
-	    !sim_compute_geometry_of_devices(&run->geo, member, members))
+	    !sim_compute_total_geometry(&run->geo, member, members))
 		return aftl_fail(error, -EINVAL,
 				 "an array of %u members of %u units with chunks of %u is too small or too large",
 				 members, member->units, run->array.layout.chunk);
@@ -210,7 +210,7 @@ static enum exit_code run_array_stream(struct run *run, const struct aftl_policy
 
 	progress_begin(&run->progress, sim_choose_progress_visibility(run->options), policy->name,
 		       run->limit == U64_MAX ? run->stream->expected : run->limit);
-	ret = run_array_to_end(run, error);
+	ret = serve_all_raid_requests(run, error);
 	progress_end(&run->progress);
 	if (ret)
 		return EXIT_FAILED;

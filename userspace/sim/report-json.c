@@ -65,7 +65,7 @@ static void write_tenants_json(struct json_writer *json, const struct sim_option
 	json_end_array(json);
 }
 
-static void write_generator_json(struct json_writer *json, const struct sim_options *options)
+static void write_stream_generator_json(struct json_writer *json, const struct sim_options *options)
 {
 	json_string(json, "source", "generator");
 	json_string(json, "workload", sim_workload_name(options));
@@ -109,7 +109,7 @@ static void write_stream_json(struct json_writer *json, const struct sim_options
 		json_u64(json, "clipped_requests", notes->clipped);
 		json_u64(json, "unknown_class_requests", notes->unknown_class);
 	} else {
-		write_generator_json(json, options);
+		write_stream_generator_json(json, options);
 	}
 	if (options->whole_units)
 		json_bool(json, "whole_units", true);
@@ -221,7 +221,7 @@ static void write_steady_state_json(struct json_writer *json, const struct settl
 }
 
 /* List the signs that the run was not in steady state: those that "approxftl sim" warns of. */
-static void write_unsteady_json(struct json_writer *json, const struct sim_result *result)
+static void write_unsteady_signs_json(struct json_writer *json, const struct sim_result *result)
 {
 	struct settling_verdict verdict = settling_judge(&result->settling);
 	bool biased = verdict.known && verdict.off >= SETTLING_MATTERS;
@@ -457,7 +457,7 @@ static void write_result_json(struct json_writer *json, const struct sim_options
 		json_u64(json, "cpu_ns", result->cpu_ns);
 	}
 	write_all_timings_json(json, result, options->histogram);
-	write_unsteady_json(json, result);
+	write_unsteady_signs_json(json, result);
 	if (options->series)
 		write_steady_state_json(json, &result->settling);
 	counters = &result->stats.counters;
@@ -471,7 +471,9 @@ static void write_result_json(struct json_writer *json, const struct sim_options
 		     4);
 	for (unsigned int i = 0; i < SIM_CAUSES; i++)
 		json_decimal(json, sim_cause_names[i],
-			     sim_get_waf_of_program_cause(counters, i, result->geo.unit_bytes), 4);
+			     sim_get_write_amplification_by_cause(counters, i,
+								  result->geo.unit_bytes),
+			     4);
 	json_end_object(json);
 	if (result->yardstick.known)
 		write_offline_optimum_json(json, result);

@@ -46,7 +46,7 @@ const char *const sim_cause_names[] = {
 
 static_assert(ARRAY_SIZE(sim_cause_names) == SIM_CAUSES, "one name per cause");
 
-u64 sim_get_units_of_program_cause(const struct aftl_counters *counters, unsigned int cause)
+u64 sim_get_units_programmed_for_cause(const struct aftl_counters *counters, unsigned int cause)
 {
 	const u64 *const units[] = {
 		&counters->programmed_host_units,    &counters->programmed_gc_units,
@@ -65,30 +65,30 @@ u64 sim_sum_programmed_units(const struct aftl_counters *counters)
 	u64 sum = 0;
 
 	for (unsigned int i = 0; i < SIM_CAUSES; i++)
-		sum += sim_get_units_of_program_cause(counters, i);
+		sum += sim_get_units_programmed_for_cause(counters, i);
 	return sum;
 }
 
-static u64 compute_amplification_of_units(const struct aftl_counters *counters, u64 units,
-					  u32 unit_bytes)
+static u64 compute_waf_of_programmed_units(const struct aftl_counters *counters, u64 units,
+					   u32 unit_bytes)
 {
 	if (!unit_bytes)
 		return scaled_ratio(units, counters->host_write_units, 10000);
 	return scaled_ratio(units * unit_bytes, counters->host_write_bytes, 10000);
 }
 
-u64 sim_get_waf_of_program_cause(const struct aftl_counters *counters, unsigned int cause,
-				 u32 unit_bytes)
+u64 sim_get_write_amplification_by_cause(const struct aftl_counters *counters, unsigned int cause,
+					 u32 unit_bytes)
 {
-	return compute_amplification_of_units(counters,
-					      sim_get_units_of_program_cause(counters, cause),
-					      unit_bytes);
+	return compute_waf_of_programmed_units(counters,
+					       sim_get_units_programmed_for_cause(counters, cause),
+					       unit_bytes);
 }
 
 u64 sim_get_write_amplification(const struct aftl_counters *counters, u32 unit_bytes)
 {
-	return compute_amplification_of_units(counters, sim_sum_programmed_units(counters),
-					      unit_bytes);
+	return compute_waf_of_programmed_units(counters, sim_sum_programmed_units(counters),
+					       unit_bytes);
 }
 
 /* Blocks per LUN that garbage collection may lag behind writes in a steady state. */

@@ -121,25 +121,27 @@ static u64 compute_mean_waiting_time(const struct sim_result *result, u32 respon
 	return scaled_ratio(histogram->sum - min(service, histogram->sum), histogram->count, 1);
 }
 
-static u64 get_amplification_of_result(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 get_write_amplification_of_result(const struct sim_result *result,
+					     u32 unused __maybe_unused)
 {
 	return sim_get_write_amplification(&result->stats.counters, result->geo.unit_bytes);
 }
 
-static u64 get_waf_of_program_cause(const struct sim_result *result, u32 cause)
+static u64 get_write_amplification_by_cause(const struct sim_result *result, u32 cause)
 {
-	return sim_get_waf_of_program_cause(&result->stats.counters, cause, result->geo.unit_bytes);
+	return sim_get_write_amplification_by_cause(&result->stats.counters, cause,
+						    result->geo.unit_bytes);
 }
 
 /* Return the share of the units programmed for the host that went to the SLC cache. */
-static u64 compute_slc_cache_share(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 compute_slc_cache_write_share(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 
 	return scaled_ratio(counters->cached_host_units, counters->programmed_host_units, 10000);
 }
 
-static u64 compute_cmt_miss_share(const struct sim_result *result, u32 unused __maybe_unused)
+static u64 compute_cmt_miss_ratio(const struct sim_result *result, u32 unused __maybe_unused)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
 
@@ -184,12 +186,12 @@ static u64 compute_lifetime_factor(const struct sim_result *result, u32 unused _
 	return scaled_ratio(counters->array_erases * SIM_FULL_WEAR, counters->wear_sum, 10000);
 }
 
-static u64 count_pages_of_program_mode(const struct sim_result *result, u32 mode)
+static u64 get_page_count_of_program_mode(const struct sim_result *result, u32 mode)
 {
 	return result->stats.mode_pages[mode];
 }
 
-static u64 count_pages_of_class(const struct sim_result *result, u32 class)
+static u64 get_page_count_of_data_class(const struct sim_result *result, u32 class)
 {
 	return result->stats.class_pages[class];
 }
@@ -277,7 +279,7 @@ static const struct line flash_lines[] = {
 };
 
 static const struct line cache_lines[] = {
-	{ "host writes to the cache", compute_slc_cache_share, UNIT_PERCENT, 0 },
+	{ "host writes to the cache", compute_slc_cache_write_share, UNIT_PERCENT, 0 },
 	{ "  blocks folded", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(fold_blocks) },
 	{ "  in idle time", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(fold_idle_blocks) },
 	{ "  blocks in use at the end", count_slc_cache_blocks, UNIT_NUMBER, 0 },
@@ -285,7 +287,7 @@ static const struct line cache_lines[] = {
 
 static const struct line map_lines[] = {
 	{ "look-ups in the map", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(map_lookups) },
-	{ "  that waited for the map", compute_cmt_miss_share, UNIT_PERCENT, 0 },
+	{ "  that waited for the map", compute_cmt_miss_ratio, UNIT_PERCENT, 0 },
 	{ "  map pages read for them", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(map_loads) },
 	{ "  map pages read to write", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(map_merges) },
 	{ "  map pages moved", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(map_moved_units) },
@@ -315,11 +317,11 @@ static const struct line cpu_line = { "processor time", get_field_of_result, UNI
 				      NUMBER_AT(cpu_ns) };
 
 static const struct line amplification_line = {
-	"write amplification", get_amplification_of_result, UNIT_FIXED4, 0
+	"write amplification", get_write_amplification_of_result, UNIT_FIXED4, 0
 };
 
-static u64 get_min_amplification_of_result(const struct sim_result *result,
-					   u32 unused __maybe_unused)
+static u64 get_min_write_amplification_of_result(const struct sim_result *result,
+						 u32 unused __maybe_unused)
 {
 	return result->yardstick.known ? sim_get_min_write_amplification(result) : 0;
 }
@@ -333,7 +335,7 @@ static u64 get_offline_gc_amplification_of_result(const struct sim_result *resul
 static const struct line yardstick_lines[] = {
 	{ "  with knowledge of the future", get_offline_gc_amplification_of_result, UNIT_FIXED4,
 	  0 },
-	{ "  no less is possible", get_min_amplification_of_result, UNIT_FIXED4, 0 },
+	{ "  no less is possible", get_min_write_amplification_of_result, UNIT_FIXED4, 0 },
 };
 
 static u64 compute_rate_of_host_queue(const struct sim_result *result, u32 index)
@@ -410,7 +412,7 @@ static void print_table_lines(struct text_table *table, const struct sim_report 
 }
 
 /* Print a line unless its value is zero in all runs. */
-static bool is_value_of_any_run_nonzero(const struct sim_report *report, const struct line *line)
+static bool is_line_nonzero_in_any_run(const struct sim_report *report, const struct line *line)
 {
 	for (unsigned int i = 0; i < report->count; i++)
 		if (line->value(&report->results[i], line->argument))
@@ -421,13 +423,13 @@ static bool is_value_of_any_run_nonzero(const struct sim_report *report, const s
 static void print_table_line_if_not_zero(struct text_table *table, const struct sim_report *report,
 					 const struct line *line)
 {
-	if (is_value_of_any_run_nonzero(report, line))
+	if (is_line_nonzero_in_any_run(report, line))
 		print_table_line(table, report, line);
 }
 
-static void print_named_counter_lines(struct text_table *table, const struct sim_report *report,
-				      const char *prefix, const char *const *names,
-				      unsigned int count, const struct line *like)
+static void print_line_per_counter_name(struct text_table *table, const struct sim_report *report,
+					const char *prefix, const char *const *names,
+					unsigned int count, const struct line *like)
 {
 	char title[64];
 	struct line line = *like;
@@ -461,24 +463,24 @@ static void print_queue_lines(struct text_table *table, const struct sim_report 
 
 static void print_page_count_lines(struct text_table *table, const struct sim_report *report)
 {
-	const struct line by_cause = { NULL, get_waf_of_program_cause, UNIT_FIXED4, 0 };
-	const struct line by_mode = { NULL, count_pages_of_program_mode, UNIT_NUMBER, 0 };
-	const struct line by_class = { NULL, count_pages_of_class, UNIT_NUMBER, 0 };
+	const struct line by_cause = { NULL, get_write_amplification_by_cause, UNIT_FIXED4, 0 };
+	const struct line by_mode = { NULL, get_page_count_of_program_mode, UNIT_NUMBER, 0 };
+	const struct line by_class = { NULL, get_page_count_of_data_class, UNIT_NUMBER, 0 };
 
 	print_table_line(table, report, &amplification_line);
 	for (unsigned int i = 0; report->options->yardstick && i < ARRAY_SIZE(yardstick_lines); i++)
 		print_table_line_if_not_zero(table, report, &yardstick_lines[i]);
-	print_named_counter_lines(table, report, "  ", sim_cause_names, SIM_CAUSES, &by_cause);
+	print_line_per_counter_name(table, report, "  ", sim_cause_names, SIM_CAUSES, &by_cause);
 	for (u32 i = 0; i < ARRAY_SIZE(cache_lines); i++)
 		print_table_line_if_not_zero(table, report, &cache_lines[i]);
 	for (u32 i = 0; i < ARRAY_SIZE(map_lines); i++)
 		print_table_line_if_not_zero(table, report, &map_lines[i]);
 	for (u32 i = 0; i < ARRAY_SIZE(recent_lines); i++)
 		print_table_line_if_not_zero(table, report, &recent_lines[i]);
-	print_named_counter_lines(table, report, "pages programmed ", sim_mode_names, AFTL_MODES,
-				  &by_mode);
-	print_named_counter_lines(table, report, "pages of class ", sim_class_names, AFTL_CLASSES,
-				  &by_class);
+	print_line_per_counter_name(table, report, "pages programmed ", sim_mode_names, AFTL_MODES,
+				    &by_mode);
+	print_line_per_counter_name(table, report, "pages of class ", sim_class_names, AFTL_CLASSES,
+				    &by_class);
 }
 
 static void print_block_kinds(const struct sim_result *result, FILE *out)
@@ -604,7 +606,7 @@ static void print_stream_description(const struct sim_options *options,
 }
 
 /* Print the table of the runs with one seed. */
-static void print_runs_of_seed(const struct sim_report *report, FILE *out)
+static void print_result_table_of_seed(const struct sim_report *report, FILE *out)
 {
 	struct text_table table;
 
@@ -619,11 +621,11 @@ static void print_runs_of_seed(const struct sim_report *report, FILE *out)
 			text_table_add_cell(&table, "%s", "");
 	}
 	print_table_lines(&table, report, general_lines, ARRAY_SIZE(general_lines));
-	if (is_value_of_any_run_nonzero(report, &read_lines[0]))
+	if (is_line_nonzero_in_any_run(report, &read_lines[0]))
 		print_table_lines(&table, report, read_lines, ARRAY_SIZE(read_lines));
-	if (is_value_of_any_run_nonzero(report, &write_lines[0]))
+	if (is_line_nonzero_in_any_run(report, &write_lines[0]))
 		print_table_lines(&table, report, write_lines, ARRAY_SIZE(write_lines));
-	if (is_value_of_any_run_nonzero(report, &flush_lines[0]))
+	if (is_line_nonzero_in_any_run(report, &flush_lines[0]))
 		print_table_lines(&table, report, flush_lines, ARRAY_SIZE(flush_lines));
 	print_queue_lines(&table, report);
 	print_page_count_lines(&table, report);
@@ -651,7 +653,7 @@ static void print_runs_of_seed(const struct sim_report *report, FILE *out)
 		slowest_print(&report->results[i].slowest, report->results[i].policy->name, out);
 }
 
-static unsigned int count_runs_of_same_seed(const struct sim_result *results, unsigned int count)
+static unsigned int count_runs_of_first_seed(const struct sim_result *results, unsigned int count)
 {
 	unsigned int i;
 
@@ -666,10 +668,10 @@ void sim_report_print_table(const struct sim_report *report, FILE *out)
 
 	for (unsigned int done = 0; done < report->count; done += part.count) {
 		part.results = report->results + done;
-		part.count = count_runs_of_same_seed(part.results, report->count - done);
+		part.count = count_runs_of_first_seed(part.results, report->count - done);
 		if (done)
 			fputc('\n', out);
-		print_runs_of_seed(&part, out);
+		print_result_table_of_seed(&part, out);
 	}
 	for (unsigned int i = 0; i < report->failed; i++) {
 		fputs(report->failures[i].policy, out);

@@ -81,15 +81,15 @@ static inline const struct aftl_histogram *sim_get_timing_histogram(const struct
 #define SIM_CAUSES (SIM_PADDING + 1)
 
 extern const char *const sim_cause_names[];
-u64 sim_get_units_of_program_cause(const struct aftl_counters *counters, unsigned int cause);
+u64 sim_get_units_programmed_for_cause(const struct aftl_counters *counters, unsigned int cause);
 u64 sim_sum_programmed_units(const struct aftl_counters *counters);
 
 /*
  * Return the bytes programmed for one cause, or for all causes, per byte that the host wrote, in
  * 1/10000. @unit_bytes is the size of a unit; 0 if the host wrote whole units only.
  */
-u64 sim_get_waf_of_program_cause(const struct aftl_counters *counters, unsigned int cause,
-				 u32 unit_bytes);
+u64 sim_get_write_amplification_by_cause(const struct aftl_counters *counters, unsigned int cause,
+					 u32 unit_bytes);
 u64 sim_get_write_amplification(const struct aftl_counters *counters, u32 unit_bytes);
 
 /*

@@ -24,7 +24,7 @@ static void grow_request_log(struct request_log *log)
 	log->room = room;
 }
 
-u32 request_find_main_wait_reason(const struct aftl_waits *waits)
+u32 request_find_longest_wait_reason(const struct aftl_waits *waits)
 {
 	u32 most = AFTL_WAITS;
 	u64 most_ns = 0;
@@ -67,7 +67,7 @@ void request_log_complete_request(struct request_log *log, struct aftl_request *
 	log->arrival_ns[i] = request->arrival_ns - log->base_ns;
 	log->response_ns[i] = request->complete_ns - request->arrival_ns;
 	log->waiting_ns[i] = get_waiting_ns_of_request(request);
-	log->reason[i] = (u8)request_find_main_wait_reason(&observed->waits);
+	log->reason[i] = (u8)request_find_longest_wait_reason(&observed->waits);
 	log->lpn[i] = request->unit;
 	log->failed[i] = request->status != 0;
 }

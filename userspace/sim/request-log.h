@@ -82,7 +82,7 @@ static inline u64 get_waiting_ns_of_request(const struct aftl_request *request)
 }
 
 /* Return the enum aftl_wait with the longest time; AFTL_WAITS if there was no wait. */
-u32 request_find_main_wait_reason(const struct aftl_waits *waits);
+u32 request_find_longest_wait_reason(const struct aftl_waits *waits);
 
 /* Reserve the next position in the log for @request, a part of a struct observed_request. */
 void request_log_add_request(struct request_log *log, struct aftl_request *request);

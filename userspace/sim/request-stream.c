@@ -2,7 +2,7 @@
 #include "request-stream.h"
 #include "sim-options.h"
 
-bool sim_stream_needs_whole_units(const struct sim_options *options,
+bool sim_are_requests_whole_units(const struct sim_options *options,
 				  const struct aftl_geometry *geo)
 {
 	return options->whole_units || options->raid || geo->zones;

@@ -129,7 +129,7 @@ struct sim_stream {
 };
 
 /* Return true if requests are widened to whole units, as for a RAID or a zoned device. */
-bool sim_stream_needs_whole_units(const struct sim_options *options,
+bool sim_are_requests_whole_units(const struct sim_options *options,
 				  const struct aftl_geometry *geo);
 
 /**
@@ -153,8 +153,9 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 		   u64 units, struct aftl_error *error);
 
 /**
- * sim_compute_mean_pages_q16() - mean flash pages of a generated read or write, in 2^-16
+ * sim_get_mean_request_pages_q16() - mean flash pages of a generated read or write, in 2^-16
  */
-u64 sim_compute_mean_pages_q16(const struct sim_options *options, const struct aftl_geometry *geo);
+u64 sim_get_mean_request_pages_q16(const struct sim_options *options,
+				   const struct aftl_geometry *geo);
 
 #endif

@@ -129,7 +129,7 @@ static void observe_completed_request(struct sim_drive *drive, struct observed_r
 	const struct recorded_end end = {
 		.response_ns = request->complete_ns - request->arrival_ns,
 		.waiting_ns = get_waiting_ns_of_request(request),
-		.reason = request_find_main_wait_reason(&observed->waits),
+		.reason = request_find_longest_wait_reason(&observed->waits),
 	};
 
 	if (run->record.active)
@@ -147,7 +147,7 @@ bool sim_update_progress_and_check_stop(struct progress *progress, u64 submitted
 	return is_stop_requested();
 }
 
-u64 sim_count_requests_before_die_fails(const struct sim_options *options)
+u64 sim_get_request_number_of_die_failure(const struct sim_options *options)
 {
 	if (options->die_dies == SIM_DIES_NEVER)
 		return U64_MAX;
@@ -155,7 +155,7 @@ u64 sim_count_requests_before_die_fails(const struct sim_options *options)
 }
 
 /* Requests in flight when the warm-up ends count in the statistics. */
-static int start_statistics_or_fail_die(struct run *run, struct aftl_error *error)
+static int handle_warmup_end_or_die_failure(struct run *run, struct aftl_error *error)
 {
 	u64 now = run->drive.submitted;
 
@@ -173,7 +173,7 @@ static int observe_submitted_request(struct sim_drive *drive, struct aftl_reques
 	struct run *run = container_of(drive, struct run, drive);
 
 	if (drive->submitted == run->next && request != drive->beside.request &&
-	    start_statistics_or_fail_die(run, error))
+	    handle_warmup_end_or_die_failure(run, error))
 		return -EIO;
 	run->drive.ended |=
 		sim_update_progress_and_check_stop(&run->progress, run->drive.submitted);
@@ -247,7 +247,7 @@ static int open_output_files(struct run *run, struct aftl_error *error)
 	return ret;
 }
 
-static int open_record_of_run(struct run *run, struct aftl_error *error)
+static int open_record_file_of_run(struct run *run, struct aftl_error *error)
 {
 	const struct aftl_geometry *geo = run->drive.geo;
 
@@ -263,7 +263,7 @@ static enum exit_code open_run_stream(struct run *run, struct aftl_error *error)
 
 	if (ret)
 		return options->trace ? get_exit_code_of_input_error(ret) : EXIT_USAGE;
-	return open_record_of_run(run, error) ? EXIT_FAILED : EXIT_DONE;
+	return open_record_file_of_run(run, error) ? EXIT_FAILED : EXIT_DONE;
 }
 
 /* Results */
@@ -423,7 +423,8 @@ static enum exit_code run_stream_with_changes(struct run *run, struct aftl_error
 	for (u32 i = 0; i < changes->count && !code && !is_stop_requested(); i++) {
 		const struct sim_change *change = &changes->all[i];
 
-		code = sim_drive_run_to_request_or_time(&run->drive, change->at, U64_MAX, error) ?
+		code = sim_drive_serve_until_request_or_time(&run->drive, change->at, U64_MAX,
+							     error) ?
 			       EXIT_FAILED :
 			       EXIT_DONE;
 		if (code || run->drive.submitted < change->at)
@@ -453,7 +454,7 @@ static enum exit_code arm_faults_of_script(struct run *run, struct aftl_error *e
 }
 
 /* Print a note about each fault of --fault-script that did not happen, or found no data. */
-static void note_faults_without_effect(const struct run *run)
+static void print_notes_about_ineffective_faults(const struct run *run)
 {
 	const struct aftl_fault *fault;
 	u32 count = aftl_get_faults(run->drive.ftl, &fault);
@@ -475,7 +476,7 @@ static enum exit_code run_whole_stream_with_progress(struct run *run, struct aft
 		       aftl_policy_type(run->drive.ftl)->name, total);
 	code = run_stream_with_changes(run, error);
 	if (!code)
-		code = sim_drive_run_to_end(&run->drive, error) ? EXIT_FAILED : EXIT_DONE;
+		code = sim_drive_serve_all_requests(&run->drive, error) ? EXIT_FAILED : EXIT_DONE;
 	progress_end(&run->progress);
 	return code;
 }
@@ -495,7 +496,7 @@ static enum exit_code run_device_stream(struct run *run, struct sim_result *resu
 		code = run_whole_stream_with_progress(run, error);
 	if (code)
 		return code;
-	note_faults_without_effect(run);
+	print_notes_about_ineffective_faults(run);
 	if (!is_stop_requested())
 		aftl_process_events_until(run->drive.ftl, run->options->until);
 	timeline_end_device(run->timeline);
@@ -519,9 +520,9 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 			.observes = options->log || options->record || options->slowest,
 		},
 		.warmup = options->warmup,
-		.dies_at = sim_count_requests_before_die_fails(options),
+		.dies_at = sim_get_request_number_of_die_failure(options),
 		.next = min(options->warmup ? : U64_MAX,
-			    sim_count_requests_before_die_fails(options)),
+			    sim_get_request_number_of_die_failure(options)),
 		.timeline = timeline,
 		.begin_cpu_ns = sim_get_processor_ns(),
 	};

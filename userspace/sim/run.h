@@ -164,7 +164,7 @@ enum exit_code sim_get_exit_code(int ret);
 int sim_report_fill_failure(int ret, struct aftl_error *error);
 
 /* Return the number of the request with which the last die fails; U64_MAX: never. */
-u64 sim_count_requests_before_die_fails(const struct sim_options *options);
+u64 sim_get_request_number_of_die_failure(const struct sim_options *options);
 
 enum progress_when sim_choose_progress_visibility(const struct sim_options *options);
 

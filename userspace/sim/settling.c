@@ -17,7 +17,7 @@ void settling_init(struct settling *settling)
 	*settling = (struct settling){ .batch = 1 };
 }
 
-static void merge_pairs_of_full_time_batches(struct settling *settling)
+static void merge_adjacent_full_batches(struct settling *settling)
 {
 	u64 *sums = settling->sums_ns;
 
@@ -27,27 +27,27 @@ static void merge_pairs_of_full_time_batches(struct settling *settling)
 		sums[i] = sums[(size_t)2 * i] + sums[(size_t)2 * i + 1];
 }
 
-void settling_complete_time_batch(struct settling *settling)
+void settling_complete_response_time_batch(struct settling *settling)
 {
 	settling->sums_ns[settling->count++] = settling->last_ns;
 	settling->last_ns = 0;
 	settling->in_last = 0;
 	if (settling->count == SETTLING_BATCHES)
-		merge_pairs_of_full_time_batches(settling);
+		merge_adjacent_full_batches(settling);
 }
 
 /* Merge pairs of batches; include empty batches, as requests may be added to them later. */
-static void merge_pairs_of_all_time_batches(struct settling *settling)
+static void merge_adjacent_batches_incl_empty(struct settling *settling)
 {
 	settling->count = SETTLING_BATCHES;
-	merge_pairs_of_full_time_batches(settling);
+	merge_adjacent_full_batches(settling);
 	memset(settling->sums_ns + settling->count, 0, sizeof(settling->sums_ns) / 2);
 }
 
 void settling_add_response_time_by_index(struct settling *settling, u64 number, u64 response_ns)
 {
 	while (unlikely(number >> (fls64(settling->batch) - 1) >= SETTLING_BATCHES))
-		merge_pairs_of_all_time_batches(settling);
+		merge_adjacent_batches_incl_empty(settling);
 	settling->sums_ns[number >> (fls64(settling->batch) - 1)] += response_ns;
 }
 
@@ -56,16 +56,16 @@ void settling_add_all_response_times(struct settling *sum, const struct settling
 	u64 ratio;
 
 	while (sum->batch < other->batch)
-		merge_pairs_of_all_time_batches(sum);
+		merge_adjacent_batches_incl_empty(sum);
 	ratio = sum->batch / other->batch;
 	for (u32 i = 0; i < SETTLING_BATCHES; i++)
 		sum->sums_ns[i / ratio] += other->sums_ns[i];
 }
 
-void settling_finish_unordered_series(struct settling *settling, u64 count)
+void settling_finish_indexed_response_times(struct settling *settling, u64 count)
 {
 	while (count / settling->batch >= SETTLING_BATCHES)
-		merge_pairs_of_all_time_batches(settling);
+		merge_adjacent_batches_incl_empty(settling);
 	settling->count = (u32)(count / settling->batch);
 	settling->in_last = count % settling->batch;
 	settling->last_ns = settling->sums_ns[settling->count];
@@ -137,7 +137,7 @@ static struct rest find_best_warmup_cut(const u64 *sums, u32 count, bool backwar
 }
 
 /* Return the relative difference between the mean of all groups and that of @best, in 1/10000. */
-static u64 compute_relative_bias_of_mean(const u64 *sums, u32 count, const struct rest *best)
+static u64 compute_bias_of_overall_mean(const u64 *sums, u32 count, const struct rest *best)
 {
 	__uint128_t all = 0;
 	__uint128_t part = (__uint128_t)best->sum * count;
@@ -165,9 +165,9 @@ struct settling_verdict settling_judge(const struct settling *settling)
 	late = find_best_warmup_cut(sums, count, false);
 	cut = count - late.groups;
 	early = find_best_warmup_cut(sums + cut, late.groups, true);
-	end_off = compute_relative_bias_of_mean(sums + cut, late.groups, &early);
+	end_off = compute_bias_of_overall_mean(sums + cut, late.groups, &early);
 	verdict.cut = (u64)cut * GROUP * settling->batch;
-	verdict.off = max(compute_relative_bias_of_mean(sums, count, &late), end_off);
+	verdict.off = max(compute_bias_of_overall_mean(sums, count, &late), end_off);
 	verdict.settled = 2 * cut <= count && end_off < SETTLING_MATTERS;
 	return verdict;
 }

@@ -43,19 +43,19 @@ struct settling_verdict {
 };
 
 void settling_init(struct settling *settling);
-void settling_complete_time_batch(struct settling *settling);
+void settling_complete_response_time_batch(struct settling *settling);
 struct settling_verdict settling_judge(const struct settling *settling);
 
 static inline void settling_add_response_time(struct settling *settling, u64 response_ns)
 {
 	settling->last_ns += response_ns;
 	if (++settling->in_last == settling->batch)
-		settling_complete_time_batch(settling);
+		settling_complete_response_time_batch(settling);
 }
 
 /**
  * settling_add_response_time_by_index() - add the response time of any request in a series
- * @settling: has times of some requests; not usable before settling_finish_unordered_series()
+ * @settling: has times of some requests; not usable before settling_finish_indexed_response_times()
  * @number: number of the request in the series
  * @response_ns: response time
  */
@@ -68,6 +68,6 @@ void settling_add_all_response_times(struct settling *sum, const struct settling
  * Prepare @settling for settling_judge(), after settling_add_response_time_by_index() was called
  * for all numbers below @count.
  */
-void settling_finish_unordered_series(struct settling *settling, u64 count);
+void settling_finish_indexed_response_times(struct settling *settling, u64 count);
 
 #endif

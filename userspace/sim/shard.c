@@ -89,7 +89,7 @@ static const struct whole_part *find_last_completed_part(const struct whole *who
  * Count a split request once, although the core counts each part. If a part failed in an earlier
  * epoch, the request counts as failed in the epoch of its completion.
  */
-static void count_split_request_only_once(struct shard *shard, const struct whole *whole, u8 epoch)
+static void subtract_split_request_surplus(struct shard *shard, const struct whole *whole, u8 epoch)
 {
 	struct aftl_counters *surplus = &shard->sums[epoch].surplus;
 	u32 parts = 0, failed = 0, any = 0;
@@ -118,7 +118,7 @@ static void count_split_request_only_once(struct shard *shard, const struct whol
 	surplus->host_failed_requests += failed - any;
 }
 
-static u8 get_completion_epoch_of_request(const struct whole *whole)
+static u8 get_statistics_epoch_of_request(const struct whole *whole)
 {
 	u8 epoch = 0;
 
@@ -130,7 +130,7 @@ static u8 get_completion_epoch_of_request(const struct whole *whole)
 static void complete_split_request(struct shard *shard, struct whole *whole)
 {
 	const struct whole_part *last = find_last_completed_part(whole);
-	u8 epoch = get_completion_epoch_of_request(whole);
+	u8 epoch = get_statistics_epoch_of_request(whole);
 	const struct end end = {
 		.request = whole->request,
 		.number = whole->number,
@@ -139,13 +139,13 @@ static void complete_split_request(struct shard *shard, struct whole *whole)
 		.fresh = epoch == whole->epoch,
 	};
 
-	count_split_request_only_once(shard, whole, epoch);
+	subtract_split_request_surplus(shard, whole, epoch);
 	count_completed_host_request(shard, epoch, &end);
 	free(whole);
 }
 
 /* The shard that completes a request's last part adds the request to the shard's statistics. */
-static void complete_request_part(struct shard *shard, const struct part *part)
+static void complete_shard_part_of_request(struct shard *shard, const struct part *part)
 {
 	struct whole *whole = part->whole;
 
@@ -179,7 +179,7 @@ static void complete_shard_request(void *host, struct aftl_request *request)
 	struct shard *shard = host;
 
 	if (unlikely(part->whole))
-		complete_request_part(shard, part);
+		complete_shard_part_of_request(shard, part);
 	else
 		complete_unsplit_request(shard, part);
 	request_pool_return_request(&shard->pool, request);
@@ -247,8 +247,8 @@ static int submit_to_shard(struct shard *shard, const struct shard_work *work,
 }
 
 /* The core counts a request with an unknown placement id once per part: subtract the surplus. */
-static int submit_request_part(struct shard *shard, const struct shard_work *work,
-			       struct aftl_error *error)
+static int submit_shard_part_of_request(struct shard *shard, const struct shard_work *work,
+					struct aftl_error *error)
 {
 	const struct aftl_counters *counters = &aftl_get_stats(shard->ftl)->counters;
 	u64 before = counters->unknown_placement_requests;
@@ -267,11 +267,11 @@ static int fail_last_die_of_shard(struct shard *shard, struct aftl_error *error)
 	return 0;
 }
 
-static int execute_entry_of_shard_work_list(struct shard *shard, const struct shard_work *work,
-					    struct aftl_error *error)
+static int execute_shard_work_item(struct shard *shard, const struct shard_work *work,
+				   struct aftl_error *error)
 {
 	if (likely(work->request.op < SHARD_COUNTS))
-		return work->whole ? submit_request_part(shard, work, error) :
+		return work->whole ? submit_shard_part_of_request(shard, work, error) :
 				     submit_to_shard(shard, work, error);
 	aftl_process_events_until(shard->ftl, work->request.time_ns);
 	if (work->request.op == SHARD_LOSES_DIE)
@@ -297,7 +297,7 @@ int shard_execute_work_list(struct shard *shard, const struct shard_work *list, 
 	for (u32 i = 0; i < count && !ret; i++) {
 		if (i % FAR == 0)
 			prefetch_shard_pages(shard, list + i, count - i);
-		ret = execute_entry_of_shard_work_list(shard, list + i, error);
+		ret = execute_shard_work_item(shard, list + i, error);
 	}
 	return ret;
 }

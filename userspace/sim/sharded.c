@@ -175,7 +175,7 @@ static bool make_request_chunk(void *context, u64 number)
  * Shards continue up to the first chunk that failed, so that the first failure is found
  * reproducibly.
  */
-static void stop_run_at_failed_chunk(struct run *run, struct seat *seat, u64 number)
+static void stop_shards_after_failed_chunk(struct run *run, struct seat *seat, u64 number)
 {
 	unsigned long long before = atomic_load(&run->stopped);
 
@@ -193,7 +193,7 @@ static void execute_request_chunk_on_shard(void *context, u64 number, u32 index)
 
 	if (number <= atomic_load(&run->stopped) && !seat->code &&
 	    shard_execute_work_list(&seat->shard, list->work, list->count, &seat->error))
-		stop_run_at_failed_chunk(run, seat, number);
+		stop_shards_after_failed_chunk(run, seat, number);
 }
 
 static void drain_shard_in_thread(void *context, u64 number, u32 index)
@@ -202,23 +202,23 @@ static void drain_shard_in_thread(void *context, u64 number, u32 index)
 	struct seat *seat = &run->seats[index];
 
 	if (shard_drain_requests(&seat->shard, &seat->error))
-		stop_run_at_failed_chunk(run, seat, number);
+		stop_shards_after_failed_chunk(run, seat, number);
 }
 
-static void run_stream_with_open_arrivals(struct run *run)
+static void simulate_shards_with_open_arrivals(struct run *run)
 {
 	const struct pipeline pipeline = {
 		.context = run,
 		.make = make_request_chunk,
 		.take = execute_request_chunk_on_shard,
 		.lanes = run->layout.count,
-		.threads = sim_count_threads(run->options),
+		.threads = sim_choose_thread_count(run->options),
 	};
 
 	pipeline_run_all_chunks(&pipeline);
 	if (has_no_shard_failed(run))
-		pipeline_call_per_consumer(run, drain_shard_in_thread, run->layout.count,
-					   pipeline.threads);
+		pipeline_call_each_consumer(run, drain_shard_in_thread, run->layout.count,
+					    pipeline.threads);
 }
 
 /* A closed queue */
@@ -264,7 +264,7 @@ static void submit_next_request_to_shards(struct run *run)
 
 		if (lists[i].count && shard_execute_work_list(&seat->shard, lists[i].work,
 							      lists[i].count, &seat->error))
-			stop_run_at_failed_chunk(run, seat, 0);
+			stop_shards_after_failed_chunk(run, seat, 0);
 	}
 }
 
@@ -279,7 +279,7 @@ static void prefetch_mapping_of_shard_request(const void *context,
 				    near);
 }
 
-static void run_stream_with_closed_queue(struct run *run)
+static void simulate_shards_with_closed_queue(struct run *run)
 {
 	u32 depth = run->tenants.count ? sim_tenants_sum_queue_depths(&run->tenants) :
 					 (u32)run->options->depth;
@@ -342,7 +342,7 @@ static enum exit_code describe_sharded_device(struct run *run, struct aftl_error
 {
 	const struct aftl_shards *layout = &run->layout;
 
-	if (sim_compute_geometry_of_devices(&run->geo, &layout->geo, layout->count))
+	if (sim_compute_total_geometry(&run->geo, &layout->geo, layout->count))
 		return EXIT_DONE;
 	aftl_fail(error, -EINVAL,
 		  "shards: %u of %u blocks each are more than are counted; lower blocks",
@@ -362,8 +362,8 @@ static enum exit_code create_all_shards(struct run *run, struct aftl_error *erro
 	run->seats = memory_alloc_zeroed(count, sizeof(*run->seats));
 	for (i = 0; i < PIPELINE_AHEAD; i++)
 		run->chunks[i] = memory_alloc_zeroed(count, sizeof(*run->chunks[i]));
-	pipeline_call_per_consumer(run, create_shard_in_thread, count,
-				   sim_count_threads(run->options));
+	pipeline_call_each_consumer(run, create_shard_in_thread, count,
+				    sim_choose_thread_count(run->options));
 	return find_first_shard_failure(run, error);
 }
 
@@ -424,7 +424,7 @@ static void audit_shard_in_thread(void *context, u64 number, u32 index)
 	seat->code = EXIT_NOT_VERIFIED;
 }
 
-static void add_queue_statistics(struct sim_queue *sums, const struct sim_queue *queues)
+static void sum_host_queue_statistics(struct sim_queue *sums, const struct sim_queue *queues)
 {
 	for (u32 i = 0; queues && i < AFTL_QUEUES_MAX; i++) {
 		sums[i].bytes += queues[i].bytes;
@@ -462,11 +462,11 @@ static void store_shard_results(const struct run *run, struct sim_result *result
 		sim_add_device_statistics(result, seat->shard.ftl, i);
 		result->digest = aftl_hash64_pair(result->digest, seat->digest);
 		sum_shard_statistics(sums, result);
-		add_queue_statistics(queues, sums->queues);
+		sum_host_queue_statistics(queues, sums->queues);
 		if (run->options->block_table)
 			media_copy_block_table(seat->shard.ftl, i, result);
 	}
-	settling_finish_unordered_series(&result->settling, run->number);
+	settling_finish_indexed_response_times(&result->settling, run->number);
 	sim_copy_queue_statistics(queues, run->tenants.count, result);
 	free(queues);
 }
@@ -505,9 +505,9 @@ static enum exit_code run_all_shards(struct run *run, struct aftl_error *error)
 		       run->policy->name,
 		       run->limit == U64_MAX ? run->stream->expected : run->limit);
 	if (run->options->arrival == SIM_ARRIVAL_CLOSED)
-		run_stream_with_closed_queue(run);
+		simulate_shards_with_closed_queue(run);
 	else
-		run_stream_with_open_arrivals(run);
+		simulate_shards_with_open_arrivals(run);
 	progress_end(&run->progress);
 	code = find_first_shard_failure(run, error);
 	if (code || !run->broken)
@@ -531,11 +531,11 @@ static enum exit_code run_sharded_stream(struct run *run, struct sim_result *res
 
 		run->until_ns = max(run->until_ns, own_ns);
 	}
-	pipeline_call_per_consumer(run, run_shard_to_end, run->layout.count,
-				   sim_count_threads(run->options));
+	pipeline_call_each_consumer(run, run_shard_to_end, run->layout.count,
+				    sim_choose_thread_count(run->options));
 	result->cpu_ns = sim_get_processor_ns() - begin_ns;
-	pipeline_call_per_consumer(run, audit_shard_in_thread, run->layout.count,
-				   sim_count_threads(run->options));
+	pipeline_call_each_consumer(run, audit_shard_in_thread, run->layout.count,
+				    sim_choose_thread_count(run->options));
 	store_sharded_result(run, result);
 	code = find_first_shard_failure(run, error);
 	result->verified = run->options->verify && !code;
@@ -551,7 +551,7 @@ enum exit_code sim_sharded_run(const struct sim_options *options,
 		.options = options,
 		.policy = policy,
 		.limit = sim_options_get_request_limit(options),
-		.dies_at = sim_count_requests_before_die_fails(options),
+		.dies_at = sim_get_request_number_of_die_failure(options),
 		.stopped = U64_MAX,
 	};
 	enum exit_code code;

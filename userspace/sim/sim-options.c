@@ -50,7 +50,7 @@ struct argument {
 };
 
 /* Parse -q, -jFILE or -F FORMAT. */
-static bool split_short_option(char **argv, struct argument *argument, struct aftl_error *error)
+static bool parse_short_option(char **argv, struct argument *argument, struct aftl_error *error)
 {
 	const char *text = argv[0];
 	const struct option_row *row = *text == '-' ? option_find_by_letter(text[1]) : NULL;
@@ -72,7 +72,7 @@ static bool split_short_option(char **argv, struct argument *argument, struct af
 static bool split_long_argument(char **argv, struct argument *argument, struct aftl_error *error)
 {
 	if (argv[0][0] != '-' || argv[0][1] != '-' || !argv[0][2])
-		return split_short_option(argv, argument, error);
+		return parse_short_option(argv, argument, error);
 	argument->name = argv[0] + 2;
 	argument->length = strcspn(argument->name, "=");
 	if (argument->name[argument->length]) {
@@ -85,7 +85,7 @@ static bool split_long_argument(char **argv, struct argument *argument, struct a
 	return true;
 }
 
-static bool has_argument_value(const struct argument *argument, struct aftl_error *error)
+static bool does_argument_have_value(const struct argument *argument, struct aftl_error *error)
 {
 	if (argument->value)
 		return true;
@@ -112,10 +112,10 @@ static int set_parameter_of_argument(struct sim_options *options, const struct a
 {
 	if (!find_device_param(argument->name, argument->length))
 		return report_unknown_sim_option(argument->name, argument->length, error);
-	if (!has_argument_value(argument, error))
+	if (!does_argument_have_value(argument, error))
 		return -EINVAL;
-	return set_parameter_option(options, argument->name, argument->length, argument->value,
-				    error);
+	return set_sim_parameter(options, argument->name, argument->length, argument->value,
+				 error);
 }
 
 static int set_option_of_argument(struct sim_options *options, const struct option_row *option,
@@ -137,7 +137,7 @@ static int set_option_of_argument(struct sim_options *options, const struct opti
 		argument->value = "-";
 		argument->count = 1;
 	}
-	if (!has_argument_value(argument, error))
+	if (!does_argument_have_value(argument, error))
 		return -EINVAL;
 	if (option->field == offsetof(struct sim_options, set))
 		return set_parameters_from_text_or_file(options, argument->value, error);
@@ -242,7 +242,7 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 		ret = set_options_from_all_arguments(options, argc, argv, error);
 	if (ret || options->help)
 		return ret;
-	set_random_fill_unless_given(options);
+	set_random_fill_as_default(options);
 	if (!options->load)
 		ret = choose_listed_policies(options, error);
 	if (!ret)

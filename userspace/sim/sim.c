@@ -80,7 +80,7 @@ static void warn_of_unsteady_run(const struct sim_options *options, const struct
 }
 
 /* Return the remedy for reads of unwritten data, or "" if --fill has no effect on the device. */
-static const char *get_remedy_for_unwritten_reads(const struct sim_result *result)
+static const char *get_remedy_for_reads_of_unwritten_data(const struct sim_result *result)
 {
 	const struct aftl_config *config = &result->config;
 
@@ -100,10 +100,10 @@ static bool does_run_read_unwritten_data(const struct sim_result *result)
 }
 
 /* Return true if much padding was programmed because the device has no write buffer. */
-static bool does_run_pad_unbuffered_writes(const struct sim_result *result)
+static bool did_run_program_much_padding(const struct sim_result *result)
 {
-	u64 padding = sim_get_waf_of_program_cause(&result->stats.counters, SIM_PADDING,
-						   result->geo.unit_bytes);
+	u64 padding = sim_get_write_amplification_by_cause(&result->stats.counters, SIM_PADDING,
+							   result->geo.unit_bytes);
 
 	return !result->config.buffer && padding >= PADDING_MATTERS;
 }
@@ -158,7 +158,7 @@ static void warn_of_unwritten_reads(const struct sim_report *all)
 	complain_as("sim",
 		    "warning: %s: %llu.%llu %% of reads hit unwritten data and took no flash time%s",
 		    name, (unsigned long long)share / 10, (unsigned long long)share % 10,
-		    get_remedy_for_unwritten_reads(result));
+		    get_remedy_for_reads_of_unwritten_data(result));
 }
 
 /* Warn if free blocks made the device look fast: its garbage collection had hardly begun. */
@@ -188,7 +188,7 @@ static void print_note_about_write_padding(const struct sim_report *all)
 {
 	char name[RUN_NAME], page[AFTL_VALUE_SIZE], padding[AFTL_VALUE_SIZE], sum[AFTL_VALUE_SIZE];
 	const struct sim_result *result =
-		find_first_matching_run(all, does_run_pad_unbuffered_writes, name);
+		find_first_matching_run(all, did_run_program_much_padding, name);
 	const struct aftl_counters *counters;
 	u32 unit_bytes;
 
@@ -196,7 +196,9 @@ static void print_note_about_write_padding(const struct sim_report *all)
 		return;
 	counters = &result->stats.counters;
 	unit_bytes = result->geo.unit_bytes;
-	format_decimal_number(sim_get_waf_of_program_cause(counters, SIM_PADDING, unit_bytes) / 100,
+	format_decimal_number(sim_get_write_amplification_by_cause(counters, SIM_PADDING,
+								   unit_bytes) /
+				      100,
 			      2, padding);
 	format_decimal_number(sim_get_write_amplification(counters, unit_bytes) / 100, 2, sum);
 	aftl_param_format(aftl_param_at(aftl_param_find("page")), result->config.page, page);
@@ -206,7 +208,7 @@ static void print_note_about_write_padding(const struct sim_report *all)
 }
 
 /* Return true if the watermark of background GC exceeds the spare space: GC then never rests. */
-static bool is_gc_watermark_unreachable(const struct sim_result *result)
+static bool does_gc_watermark_exceed_spare_space(const struct sim_result *result)
 {
 	u64 spare = result->slots - min(result->slots, result->units);
 
@@ -225,7 +227,7 @@ static bool is_gc_watermark_high(const struct sim_result *result)
 		     aftl_units_per_program(&result->geo);
 	u64 relocated = counters->programmed_gc_units;
 
-	return result->config.gc > LATE_GC && !is_gc_watermark_unreachable(result) &&
+	return result->config.gc > LATE_GC && !does_gc_watermark_exceed_spare_space(result) &&
 	       relocated > urgent && 2 * (relocated - urgent) > sim_sum_programmed_units(counters);
 }
 
@@ -233,7 +235,7 @@ static void warn_of_gc_watermark(const struct sim_report *all)
 {
 	char name[RUN_NAME], gc[AFTL_VALUE_SIZE], op[AFTL_VALUE_SIZE];
 	const struct sim_result *result =
-		find_first_matching_run(all, is_gc_watermark_unreachable, name);
+		find_first_matching_run(all, does_gc_watermark_exceed_spare_space, name);
 
 	if (result) {
 		format_decimal_number(result->config.gc, 2, gc);
@@ -393,7 +395,7 @@ static void receive_run_outcome(struct runs *all, const struct sim_options *opti
 		report_child_failure(options, index, outcome);
 	if (outcome->code && outcome->code != EXIT_INTERRUPTED)
 		complain_as("sim", "%s", outcome->error.text);
-	if (has_run_outcome_result(outcome)) {
+	if (did_run_produce_result(outcome)) {
 		all->results[all->count++] = outcome->result;
 	} else {
 		struct sim_failure *failure = &all->failures[all->failed++];
@@ -433,7 +435,7 @@ static void run_all_simulations(struct runs *all, const struct sim_options *opti
 	unsigned int jobs = sim_count_concurrent_runs(&work);
 
 	/* Divide the threads of --jobs among the concurrent runs. */
-	own.jobs = max(sim_count_threads(options) / jobs, 1U);
+	own.jobs = max(sim_choose_thread_count(options) / jobs, 1U);
 	if (jobs > 1) {
 		struct sim_outcome *outcomes = memory_alloc_zeroed(work.count, sizeof(*outcomes));
 

@@ -185,18 +185,19 @@ static u64 compute_mean_pages_of_lengths_q16(const struct sim_size_list *list,
 	return (sum << 16) / lengths.end[lengths.count - 1];
 }
 
-static bool has_own_request_sizes_for_hot_range(const struct sim_options *options)
+static bool do_hot_requests_have_own_sizes(const struct sim_options *options)
 {
 	return options->hot_size_list.count && options->hot_share && options->hot_range;
 }
 
-u64 sim_compute_mean_pages_q16(const struct sim_options *options, const struct aftl_geometry *geo)
+u64 sim_get_mean_request_pages_q16(const struct sim_options *options,
+				   const struct aftl_geometry *geo)
 {
 	u64 mean = compute_mean_pages_of_lengths_q16(&options->size_list, geo);
 	u64 hot_share = options->hot_range < SHARE_WHOLE ? options->hot_share : SHARE_WHOLE;
 	u64 hot_mean;
 
-	if (!has_own_request_sizes_for_hot_range(options))
+	if (!do_hot_requests_have_own_sizes(options))
 		return mean;
 	hot_mean = compute_mean_pages_of_lengths_q16(&options->hot_size_list, geo);
 	return (hot_mean * hot_share + mean * (SHARE_WHOLE - hot_share)) / SHARE_WHOLE;
@@ -334,7 +335,7 @@ static void draw_zone_write(struct generator *generator, struct sim_request *req
 		replace_full_zone(generator, open);
 }
 
-static u64 draw_address_of_request(struct generator *generator, bool hot, u32 sectors)
+static u64 draw_request_address_by_workload(struct generator *generator, bool hot, u32 sectors)
 {
 	switch (generator->workload) {
 	case SIM_WORKLOAD_ZIPF:
@@ -355,7 +356,7 @@ static u64 draw_address_of_request(struct generator *generator, bool hot, u32 se
 /* A request that would cross the end of the footprint is moved to end there. */
 static u64 draw_first_sector(struct generator *generator, bool hot, u32 sectors)
 {
-	u64 first = draw_address_of_request(generator, hot, sectors) * generator->grain;
+	u64 first = draw_request_address_by_workload(generator, hot, sectors) * generator->grain;
 
 	return min(first, generator->footprint - sectors);
 }
@@ -404,7 +405,8 @@ static struct sim_request draw_request(struct generator *generator)
 	sim_request_set_sectors(&request, first, sectors, generator->unit_shift);
 	if (request.op != AFTL_OP_WRITE)
 		return request;
-	request.class = draw_approx_tag_of_write(&generator->tags) ? AFTL_APPROX : AFTL_PRECISE;
+	request.class = draw_whether_write_is_approximate(&generator->tags) ? AFTL_APPROX :
+									      AFTL_PRECISE;
 	request.level = request.class ? draw_quality_level(generator) : 0;
 	request.hint.stream = hot ? generator->hot_stream : 0;
 	return request;
@@ -482,7 +484,7 @@ static u64 compute_rank_permutation_step(u64 n)
 	return step;
 }
 
-static u64 compute_nonzero_share_of_number(u64 whole, u64 share)
+static u64 scale_by_share_to_at_least_one(u64 whole, u64 share)
 {
 	u64 units = whole * share / SHARE_WHOLE;
 
@@ -492,11 +494,11 @@ static u64 compute_nonzero_share_of_number(u64 whole, u64 share)
 static void prepare_request_lengths(struct generator *generator, const struct sim_options *options,
 				    const struct aftl_geometry *geo)
 {
-	u32 sectors = sim_stream_needs_whole_units(options, geo) ? sim_sectors_per_unit(geo) : 1;
+	u32 sectors = sim_are_requests_whole_units(options, geo) ? sim_sectors_per_unit(geo) : 1;
 
 	generator->unit_shift = sim_get_unit_shift(geo);
 	request_lengths_init(&generator->lengths, &options->size_list, sectors);
-	generator->own_hot_lengths = has_own_request_sizes_for_hot_range(options);
+	generator->own_hot_lengths = do_hot_requests_have_own_sizes(options);
 	request_lengths_init(&generator->hot_lengths,
 			     generator->own_hot_lengths ? &options->hot_size_list :
 							  &options->size_list,
@@ -512,7 +514,7 @@ static int fit_footprint_to_device(struct generator *generator, const struct sim
 	u32 grain, grain_hot;
 
 	longest = max(longest, longest_hot);
-	generator->footprint = compute_nonzero_share_of_number(units, options->footprint)
+	generator->footprint = scale_by_share_to_at_least_one(units, options->footprint)
 			       << generator->unit_shift;
 	if (longest > generator->footprint)
 		return aftl_fail(error, -EINVAL,
@@ -537,7 +539,7 @@ static void prepare_active_extents(struct generator *generator, const struct sim
 	generator->active_extent = max(min(options->active_extent, generator->places), 1ULL);
 	generator->extents = generator->places / generator->active_extent;
 	generator->active_count =
-		compute_nonzero_share_of_number(generator->extents, options->active_set);
+		scale_by_share_to_at_least_one(generator->extents, options->active_set);
 	generator->active_requests = options->active_requests * generator->active_extent;
 	generator->active_others = options->active_others;
 	generator->active =
@@ -581,7 +583,7 @@ static int restrict_requests_to_zones(struct generator *generator,
 	if (!geo->zones)
 		return 0;
 	if (options->workload != SIM_WORKLOAD_ZONES || options->discard_share ||
-	    options->size_list.count > 1 || has_own_request_sizes_for_hot_range(options))
+	    options->size_list.count > 1 || do_hot_requests_have_own_sizes(options))
 		return aftl_fail(error, -EINVAL,
 				 "a device with zones is written in order: use --workload zones, with one --size and without discards");
 	if (capacity % generator->grain)
@@ -672,10 +674,10 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	generator->workload = options->workload;
 	if (options->hot_share && options->hot_range)
 		generator->hot_places =
-			compute_nonzero_share_of_number(generator->places, options->hot_range);
+			scale_by_share_to_at_least_one(generator->places, options->hot_range);
 	generator->hot_share = options->hot_share;
 	generator->hot_stream = (u8)options->hot_stream;
-	generator->window = compute_nonzero_share_of_number(generator->places, options->drift_set);
+	generator->window = scale_by_share_to_at_least_one(generator->places, options->drift_set);
 	generator->window_requests = options->drift_requests;
 	generator->step = compute_rank_permutation_step(generator->places);
 	generator->scatter = options->scatter;

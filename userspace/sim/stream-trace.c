@@ -253,7 +253,7 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 	trace->stream.close = close_trace_stream;
 	trace->stream.expected = record_header(trace->reader)->records * options->repeat;
 	trace->unit_shift = sim_get_unit_shift(geo);
-	trace->whole = sim_stream_needs_whole_units(options, geo);
+	trace->whole = sim_are_requests_whole_units(options, geo);
 	trace->sectors = units << trace->unit_shift;
 	trace->scale = options->time_scale;
 	trace->left = options->repeat - 1;

@@ -5,7 +5,7 @@
 #include "core/base/random.h"
 #include "stripes.h"
 
-u64 stripe_count_array_units(const struct stripe_layout *layout, u32 member_units)
+u64 stripe_get_array_capacity(const struct stripe_layout *layout, u32 member_units)
 {
 	return (u64)(member_units - member_units % layout->chunk) * stripe_parity_unit(layout);
 }
@@ -19,7 +19,7 @@ void stripe_locate_unit(const struct stripe_layout *layout, u32 unit, u32 *row, 
 	*cell = chunk % data;
 }
 
-u32 stripe_find_unit_member(const struct stripe_layout *layout, u32 row, u32 cell)
+u32 stripe_member_of_unit(const struct stripe_layout *layout, u32 row, u32 cell)
 {
 	u32 members = layout->members;
 	u32 parity = members - 1 - row / layout->chunk % members;

@@ -44,13 +44,13 @@ static inline u32 stripe_data_mask(const struct stripe_layout *layout)
 }
 
 /* Capacity of an array whose members have @member_units each: whole chunks only. */
-u64 stripe_count_array_units(const struct stripe_layout *layout, u32 member_units);
+u64 stripe_get_array_capacity(const struct stripe_layout *layout, u32 member_units);
 
 /* Return row and cell of a unit of the array. */
 void stripe_locate_unit(const struct stripe_layout *layout, u32 unit, u32 *row, u32 *cell);
 
 /* Return the member device that stores the cell; @row is the unit number on the member. */
-u32 stripe_find_unit_member(const struct stripe_layout *layout, u32 row, u32 cell);
+u32 stripe_member_of_unit(const struct stripe_layout *layout, u32 row, u32 cell);
 
 /**
  * struct stripe_plan - plan to write new data into a row

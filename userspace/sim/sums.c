@@ -2,8 +2,8 @@
 #include "checked-memory.h"
 #include "sums.h"
 
-bool sim_compute_geometry_of_devices(struct aftl_geometry *sum, const struct aftl_geometry *one,
-				     u32 count)
+bool sim_compute_total_geometry(struct aftl_geometry *sum, const struct aftl_geometry *one,
+				u32 count)
 {
 	*sum = *one;
 	sum->luns *= count;

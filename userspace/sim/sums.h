@@ -6,15 +6,15 @@
 #include "run.h"
 
 /**
- * sim_compute_geometry_of_devices() - compute the joint geometry of several devices
+ * sim_compute_total_geometry() - compute the joint geometry of several devices
  * @sum: receives the sum; units and slots are those of one device, because sums could overflow
  * @one: geometry of each device
  * @count: number of devices
  *
  * Return: false if the number of all blocks overflows.
  */
-bool __must_check sim_compute_geometry_of_devices(struct aftl_geometry *sum,
-						  const struct aftl_geometry *one, u32 count);
+bool __must_check sim_compute_total_geometry(struct aftl_geometry *sum,
+					     const struct aftl_geometry *one, u32 count);
 
 /**
  * sim_add_device_statistics() - add a device to the result

@@ -134,7 +134,7 @@ static void end_lun_operation_in_timeline(struct timeline *timeline, struct lane
 	lane->busy = false;
 }
 
-static u64 compute_planned_end_of_event(const struct lane *lane)
+static u64 compute_planned_operation_end(const struct lane *lane)
 {
 	return lane->event.begin_ns + lane->event.array_ns;
 }
@@ -147,7 +147,7 @@ void timeline_add_event(struct timeline *timeline, const struct aftl_array_event
 		end_lun_operation_in_timeline(timeline, lane, event->begin_ns);
 		return;
 	}
-	end_lun_operation_in_timeline(timeline, lane, compute_planned_end_of_event(lane));
+	end_lun_operation_in_timeline(timeline, lane, compute_planned_operation_end(lane));
 	lane->event = *event;
 	lane->busy = true;
 	lane->resumed = event->op == AFTL_ARRAY_RESUME;
@@ -163,7 +163,7 @@ void timeline_end_device(struct timeline *timeline)
 		return;
 	for (u32 i = 0; i < timeline->luns; i++)
 		end_lun_operation_in_timeline(timeline, &timeline->lanes[i],
-					      compute_planned_end_of_event(&timeline->lanes[i]));
+					      compute_planned_operation_end(&timeline->lanes[i]));
 }
 
 u64 timeline_count_omitted_operations(const struct timeline *timeline)

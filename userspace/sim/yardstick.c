@@ -6,7 +6,7 @@
 #include "run.h"
 #include "shares.h"
 
-/* Growing list of the writes and discards of units, for optimum_find_fewest_programs(). */
+/* Growing list of the writes and discards of units, for optimum_count_flash_programs(). */
 struct operations {
 	u32 *ops;
 	u64 count;
@@ -82,9 +82,9 @@ static int stop_optimum_search_if_interrupted(void)
 	return is_stop_requested() ? -EINTR : 0;
 }
 
-static int find_fewest_programs_of_stream(const struct sim_result *result,
-					  const struct operations *list, u64 begin,
-					  struct optimum *optimum)
+static int find_min_programmed_units_of_stream(const struct sim_result *result,
+					       const struct operations *list, u64 begin,
+					       struct optimum *optimum)
 {
 	const struct aftl_config *config = &result->config;
 	const struct aftl_geometry *geo = &result->geo;
@@ -103,7 +103,7 @@ static int find_fewest_programs_of_stream(const struct sim_result *result,
 
 	if (config->fill != AFTL_FILL_NONE)
 		stream.filled = (u32)(geo->units * config->fill_valid / SHARE_WHOLE);
-	return optimum_find_fewest_programs(&device, &stream, stop_optimum_search_if_interrupted,
+	return optimum_count_flash_programs(&device, &stream, stop_optimum_search_if_interrupted,
 					    optimum);
 }
 
@@ -122,8 +122,8 @@ int sim_find_offline_optimum(const struct sim_options *options, struct sim_resul
 	ret = read_stream_operations(stream, options, result, &list, &begin, error);
 	stream->close(stream);
 	if (!ret)
-		ret = find_fewest_programs_of_stream(result, &list, begin,
-						     &result->yardstick.optimum);
+		ret = find_min_programmed_units_of_stream(result, &list, begin,
+							  &result->yardstick.optimum);
 	free(list.ops);
 	if (ret == -ENOMEM)
 		aftl_fail(error, ret,
@@ -135,14 +135,14 @@ int sim_find_offline_optimum(const struct sim_options *options, struct sim_resul
 
 u64 sim_get_min_write_amplification(const struct sim_result *result)
 {
-	return scaled_ratio(optimum_get_min_programs(&result->yardstick.optimum) *
+	return scaled_ratio(optimum_get_min_programmed_units(&result->yardstick.optimum) *
 				    result->geo.unit_bytes,
 			    result->yardstick.bytes, 10000);
 }
 
 u64 sim_get_offline_gc_amplification(const struct sim_result *result)
 {
-	u64 units = optimum_get_offline_programs(&result->yardstick.optimum);
+	u64 units = optimum_get_offline_programmed_units(&result->yardstick.optimum);
 
 	return units == U64_MAX ? 0 :
 				  scaled_ratio(units * result->geo.unit_bytes,

@@ -119,7 +119,7 @@ void sim_run_in_parallel(const struct sim_work *work, unsigned int jobs,
 	(void)outcomes;
 }
 
-unsigned int sim_count_threads(const struct sim_options *options)
+unsigned int sim_choose_thread_count(const struct sim_options *options)
 {
 	(void)options;
 	return 1;
@@ -132,8 +132,8 @@ void pipeline_run_all_chunks(const struct pipeline *pipeline)
 			pipeline->take(pipeline->context, number, lane);
 }
 
-void pipeline_call_per_consumer(void *context, void (*work)(void *context, u64 number, u32 lane),
-				u32 lanes, u32 threads)
+void pipeline_call_each_consumer(void *context, void (*work)(void *context, u64 number, u32 lane),
+				 u32 lanes, u32 threads)
 {
 	(void)threads;
 	for (u32 lane = 0; lane < lanes; lane++)
