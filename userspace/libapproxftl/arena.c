@@ -175,7 +175,7 @@ void approxftl_arena_destroy(struct approxftl_arena *arena)
 }
 
 /* Shrink @piece to @bytes and insert the rest as the next piece. */
-static int split_arena_piece(struct piece *piece, size_t bytes)
+static int split_arena_memory_range(struct piece *piece, size_t bytes)
 {
 	struct piece *rest;
 
@@ -218,7 +218,7 @@ static struct piece *grow_arena_by_free_piece(struct approxftl_arena *arena, siz
 	return piece;
 }
 
-static void *allocate_arena_piece(struct approxftl_arena *arena, size_t bytes)
+static void *allocate_memory_from_arena(struct approxftl_arena *arena, size_t bytes)
 {
 	struct piece *piece = find_free_piece(arena, bytes);
 
@@ -226,7 +226,7 @@ static void *allocate_arena_piece(struct approxftl_arena *arena, size_t bytes)
 		piece = grow_arena_by_free_piece(arena, bytes);
 	if (!piece)
 		return NULL;
-	if (split_arena_piece(piece, bytes)) {
+	if (split_arena_memory_range(piece, bytes)) {
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -243,12 +243,12 @@ void *approxftl_alloc(struct approxftl_arena *arena, size_t size)
 		return NULL;
 	}
 	pthread_mutex_lock(&arena->lock);
-	memory = allocate_arena_piece(arena, round_up_to_unit(size, arena->page));
+	memory = allocate_memory_from_arena(arena, round_up_to_unit(size, arena->page));
 	pthread_mutex_unlock(&arena->lock);
 	return memory;
 }
 
-static void join_free_arena_pieces(struct piece *piece)
+static void merge_free_arena_neighbours(struct piece *piece)
 {
 	while (piece) {
 		struct piece *next = piece->next;
@@ -274,7 +274,7 @@ void approxftl_free(struct approxftl_arena *arena, void *memory)
 	for (piece = arena->first; piece; piece = piece->next)
 		if (piece->offset == (size_t)offset)
 			piece->used = false;
-	join_free_arena_pieces(arena->first);
+	merge_free_arena_neighbours(arena->first);
 	pthread_mutex_unlock(&arena->lock);
 }
 

@@ -35,7 +35,8 @@ int aftl_lib_control_get_caps(int control, struct approxftl_info *info)
 }
 
 /* Tag a whole file, also by write hint if its device honours it. -ENOTTY: the module is too old. */
-static int tag_file_by_all_carriers(int control, int fd, unsigned int kind, unsigned int *reason)
+static int tag_whole_file_and_set_write_hint(int control, int fd, unsigned int kind,
+					     unsigned int *reason)
 {
 	struct approxftl_tag_fd tag = { .size = sizeof(tag), .fd = fd, .class = kind };
 	int ret = aftl_lib_device_ioctl(control, APPROXFTL_TAG_FD, &tag);
@@ -57,7 +58,7 @@ int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t l
 	int ret = -ENOTTY;
 
 	if (!device && !offset && (uint64_t)length == APPROXFTL_TO_END)
-		ret = tag_file_by_all_carriers(control, fd, kind, reason);
+		ret = tag_whole_file_and_set_write_hint(control, fd, kind, reason);
 	if (ret != -ENOTTY)
 		return ret;
 	ret = aftl_lib_device_ioctl(control, device ? APPROXFTL_DEVICE_TAG : APPROXFTL_TAG,
@@ -66,8 +67,8 @@ int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t l
 	return ret;
 }
 
-int aftl_lib_control_list_ranges(int control, bool device, int fd, uint64_t *cursor,
-				 struct approxftl_extent *out, unsigned int room)
+int aftl_lib_control_list_tagged_ranges(int control, bool device, int fd, uint64_t *cursor,
+					struct approxftl_extent *out, unsigned int room)
 {
 	struct approxftl_query query = {
 		.size = sizeof(query),

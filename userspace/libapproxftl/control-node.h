@@ -26,8 +26,8 @@ int aftl_lib_control_tag(int control, bool device, int fd, off_t offset, off_t l
 			 unsigned int kind, unsigned int *reason);
 
 /* List tagged ranges from @cursor on, and advance @cursor. Return: number of ranges. */
-int aftl_lib_control_list_ranges(int control, bool device, int fd, uint64_t *cursor,
-				 struct approxftl_extent *out, unsigned int room);
+int aftl_lib_control_list_tagged_ranges(int control, bool device, int fd, uint64_t *cursor,
+					struct approxftl_extent *out, unsigned int room);
 
 /* Return true if a tag can declare class @kind. */
 static inline bool aftl_lib_can_tag_declare_class(unsigned int kind)

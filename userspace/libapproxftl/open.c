@@ -26,7 +26,7 @@ static int report_no_kernel_target(int error)
 }
 
 /* Close the control device if @path is not on a dm-approxftl device. */
-static int check_path_on_device(struct approxftl *a, const char *path)
+static int check_path_is_on_target_device(struct approxftl *a, const char *path)
 {
 	int ret = aftl_lib_is_path_on_target(a->control, path);
 
@@ -50,7 +50,7 @@ static int connect_control_device(struct approxftl *a, const char *path)
 		return report_no_kernel_target(a->control);
 	ret = aftl_lib_control_get_caps(a->control, &info);
 	if (!ret)
-		return path ? check_path_on_device(a, path) : 0;
+		return path ? check_path_is_on_target_device(a, path) : 0;
 	close(a->control);
 	a->control = -1;
 	return aftl_lib_set_refusal(ret, "/dev/approxftl does not answer: %s", strerror(-ret));

@@ -36,7 +36,7 @@ static enum answer is_node_of_target_device(int control, const char *path)
 
 	if (fd < 0)
 		return errno == ENOENT ? NO : UNKNOWN;
-	ret = aftl_lib_control_list_ranges(control, true, fd, &cursor, &extent, 1);
+	ret = aftl_lib_control_list_tagged_ranges(control, true, fd, &cursor, &extent, 1);
 	close(fd);
 	return ret < 0 ? NO : YES;
 }
@@ -63,7 +63,7 @@ static void get_sysfs_directory_of_device(dev_t number, char folder[64])
 	snprintf(folder, 64, "/sys/dev/block/%u:%u", major(number), minor(number));
 }
 
-int aftl_lib_open_device_by_number(dev_t number)
+int aftl_lib_open_device_by_dev_t(dev_t number)
 {
 	char name[NAME_MAX], node[NAME_MAX + 8], folder[64];
 	int fd;

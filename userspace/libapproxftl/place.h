@@ -15,6 +15,6 @@
 int aftl_lib_is_path_on_target(int control, const char *path);
 
 /* Open the block device @number read-only. Return: a descriptor or a negative error number. */
-int aftl_lib_open_device_by_number(dev_t number);
+int aftl_lib_open_device_by_dev_t(dev_t number);
 
 #endif

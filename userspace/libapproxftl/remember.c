@@ -63,7 +63,7 @@ int approxftl_remember(struct approxftl *a, int fd)
 }
 
 /* Return: length of the attribute user.approxftl, 0 if absent, or a negative error number. */
-static int read_remembered_tags(int fd, char *text)
+static int read_tag_attribute_text(int fd, char *text)
 {
 	ssize_t length = fgetxattr(fd, AFTL_LIB_ATTRIBUTE, text, AFTL_LIB_ATTRIBUTE_MAX);
 
@@ -102,7 +102,7 @@ int approxftl_recall(struct approxftl *a, int fd)
 
 	if (!approxftl_active(a))
 		return 0;
-	ret = read_remembered_tags(fd, text);
+	ret = read_tag_attribute_text(fd, text);
 	if (ret > 0)
 		ret = check_tag_attribute(text);
 	if (ret < 0)

@@ -20,7 +20,7 @@
 #define NOT_THERE (FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_UNWRITTEN)
 
 /* Get the file's extent at @at or the next extent. Return: 1, 0 if there is none, or an error. */
-static int get_extent_of_shared_file(int fd, uint64_t at, struct fiemap_extent *extent)
+static int get_fiemap_extent(int fd, uint64_t at, struct fiemap_extent *extent)
 {
 	union {
 		struct fiemap map;
@@ -38,10 +38,10 @@ int aftl_lib_get_file_extent_on_device(int fd, uint64_t at, uint64_t end,
 				       struct aftl_lib_piece *piece)
 {
 	struct fiemap_extent extent = { .fe_flags = 0 };
-	int ret = get_extent_of_shared_file(fd, at, &extent);
+	int ret = get_fiemap_extent(fd, at, &extent);
 
 	while (ret > 0 && extent.fe_flags & NOT_THERE)
-		ret = get_extent_of_shared_file(fd, extent.fe_logical + extent.fe_length, &extent);
+		ret = get_fiemap_extent(fd, extent.fe_logical + extent.fe_length, &extent);
 	if (ret <= 0)
 		return ret;
 	piece->first = at > extent.fe_logical ? at : extent.fe_logical;
@@ -53,7 +53,7 @@ int aftl_lib_get_file_extent_on_device(int fd, uint64_t at, uint64_t end,
 }
 
 /* Return true if the module finds no stored unit of a file on XFS that has shared extents. */
-static bool is_file_data_unknown_to_module(int control, int fd)
+static bool is_xfs_data_invisible_to_module(int control, int fd)
 {
 	unsigned int unit_bytes, reason;
 	struct aftl_lib_piece piece;
@@ -68,7 +68,7 @@ static bool is_file_data_unknown_to_module(int control, int fd)
 }
 
 /* Return true if the extents of a file are on another device (XFS realtime) or unknown. */
-static bool are_extents_on_other_device(int fd)
+static bool are_extents_on_realtime_device(int fd)
 {
 	struct fsxattr attributes;
 
@@ -82,12 +82,12 @@ int aftl_lib_open_device_of_shared_file(int control, int fd, int *device)
 
 	*device = -1;
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode) ||
-	    !is_file_data_unknown_to_module(control, fd))
+	    !is_xfs_data_invisible_to_module(control, fd))
 		return 0;
-	if (are_extents_on_other_device(fd))
+	if (are_extents_on_realtime_device(fd))
 		return aftl_lib_set_operation_refusal(-EOPNOTSUPP, APPROXFTL_REASON_DEVICE,
 						      "what is stored");
-	*device = aftl_lib_open_device_by_number(status.st_dev);
+	*device = aftl_lib_open_device_by_dev_t(status.st_dev);
 	if (*device < 0)
 		return aftl_lib_set_refusal(*device, "the file has or had clones; %s",
 					    "who may read the device can ask what is stored of it");

@@ -33,8 +33,8 @@ struct survey {
 	unsigned int unit_bytes;
 };
 
-static int begin_survey_of_stored_units(struct survey *survey, const struct approxftl *a, int fd,
-					off_t from, off_t length)
+static int begin_stored_unit_query(struct survey *survey, const struct approxftl *a, int fd,
+				   off_t from, off_t length)
 {
 	if (from < 0 || (length < 0 && length != APPROXFTL_TO_END))
 		return aftl_lib_set_refusal(-EINVAL, "the range makes no sense; %s",
@@ -47,7 +47,7 @@ static int begin_survey_of_stored_units(struct survey *survey, const struct appr
 	return aftl_lib_open_device_of_shared_file(a->control, fd, &survey->device);
 }
 
-static void end_survey_of_stored_units(const struct survey *survey)
+static void end_stored_unit_query(const struct survey *survey)
 {
 	if (survey->device >= 0)
 		close(survey->device);
@@ -107,7 +107,7 @@ int approxftl_stored(struct approxftl *a, int fd, off_t *from, off_t length,
 
 	if (*from == APPROXFTL_TO_END)
 		return 0;
-	ret = begin_survey_of_stored_units(&survey, a, fd, *from, length);
+	ret = begin_stored_unit_query(&survey, a, fd, *from, length);
 	if (ret)
 		return ret;
 	while (count < most && survey.cursor != UINT64_MAX) {
@@ -116,15 +116,15 @@ int approxftl_stored(struct approxftl *a, int fd, off_t *from, off_t length,
 			break;
 		count += ret;
 	}
-	end_survey_of_stored_units(&survey);
+	end_stored_unit_query(&survey);
 	if (ret < 0 && ret != -EINTR)
 		return ret;
 	*from = survey.cursor == UINT64_MAX ? APPROXFTL_TO_END : (off_t)survey.cursor;
 	return ret < 0 && !count ? ret : (int)count;
 }
 
-static void add_errors_of_stored_unit(struct approxftl_errors *sum,
-				      const struct approxftl_unit *unit)
+static void add_stored_unit_errors_to_sum(struct approxftl_errors *sum,
+					  const struct approxftl_unit *unit)
 {
 	if (unit->kind == APPROXFTL_NONE)
 		return;
@@ -141,15 +141,15 @@ static void add_errors_of_stored_unit(struct approxftl_errors *sum,
 }
 
 /* Add up the errors of units of quality level @level, or of all units if it is out of range. */
-static int add_errors_of_stored_ranges(struct approxftl *a, int fd, off_t offset, off_t length,
-				       unsigned int level, struct approxftl_errors *out)
+static int sum_errors_of_stored_units(struct approxftl *a, int fd, off_t offset, off_t length,
+				      unsigned int level, struct approxftl_errors *out)
 {
 	struct approxftl_unit units[BATCH];
 	struct survey survey = { .device = -1, .cursor = UINT64_MAX };
 	int i, ret;
 
 	memset(out, 0, sizeof(*out));
-	ret = begin_survey_of_stored_units(&survey, a, fd, offset, length);
+	ret = begin_stored_unit_query(&survey, a, fd, offset, length);
 	if (ret)
 		return ret;
 	while (survey.cursor != UINT64_MAX) {
@@ -158,9 +158,9 @@ static int add_errors_of_stored_ranges(struct approxftl *a, int fd, off_t offset
 			break;
 		for (i = 0; i < ret; i++)
 			if (level > APPROXFTL_LEVEL_MAX || approxftl_unit_level(&units[i]) == level)
-				add_errors_of_stored_unit(out, &units[i]);
+				add_stored_unit_errors_to_sum(out, &units[i]);
 	}
-	end_survey_of_stored_units(&survey);
+	end_stored_unit_query(&survey);
 	out->unit_bytes = survey.unit_bytes;
 	return ret < 0 ? ret : 0;
 }
@@ -168,7 +168,7 @@ static int add_errors_of_stored_ranges(struct approxftl *a, int fd, off_t offset
 int approxftl_errors(struct approxftl *a, int fd, off_t offset, off_t length,
 		     struct approxftl_errors *out)
 {
-	return add_errors_of_stored_ranges(a, fd, offset, length, APPROXFTL_LEVEL_MAX + 1, out);
+	return sum_errors_of_stored_units(a, fd, offset, length, APPROXFTL_LEVEL_MAX + 1, out);
 }
 
 int approxftl_level_errors(struct approxftl *a, int fd, off_t offset, off_t length,
@@ -177,5 +177,5 @@ int approxftl_level_errors(struct approxftl *a, int fd, off_t offset, off_t leng
 	if (level > APPROXFTL_LEVEL_MAX)
 		return aftl_lib_set_refusal(-EINVAL, "there is no such quality level; %s",
 					    "it is 0 to 3");
-	return add_errors_of_stored_ranges(a, fd, offset, length, level, out);
+	return sum_errors_of_stored_units(a, fd, offset, length, level, out);
 }

@@ -81,8 +81,8 @@ int approxftl_query(struct approxftl *a, int fd, off_t from, struct approxftl_ex
 		return 0;
 	ret = from < 0 ? check_tag_range(from, 0) : is_fd_device(fd, &device);
 	while (!ret && count < most && cursor != UINT64_MAX) {
-		ret = aftl_lib_control_list_ranges(a->control, device, fd, &cursor, out + count,
-						   most - count);
+		ret = aftl_lib_control_list_tagged_ranges(a->control, device, fd, &cursor,
+							  out + count, most - count);
 		if (ret < 0)
 			return aftl_lib_set_operation_refusal(ret, 0, "query");
 		count += ret;

@@ -153,7 +153,7 @@ int simlib_device_create(struct simlib_job *job, int argc, char **argv, struct s
 {
 	struct simlib_arguments arguments = { .argc = argc, .argv = argv, .out = out };
 
-	return job_call_with_captured_messages(job, open_simlib_device, &arguments);
+	return job_call_and_capture_messages(job, open_simlib_device, &arguments);
 }
 
 void simlib_device_destroy(struct simlib_device *device)
@@ -163,7 +163,7 @@ void simlib_device_destroy(struct simlib_device *device)
 	free(device);
 }
 
-static bool is_range_within_device(const struct simlib_device *device, int op, s64 lpn, s64 pages)
+static bool is_lpn_range_in_device(const struct simlib_device *device, int op, s64 lpn, s64 pages)
 {
 	if (op == AFTL_OP_FLUSH)
 		return !lpn && !pages;
@@ -226,7 +226,7 @@ s64 simlib_device_do(struct simlib_device *device, int op, s64 lpn, s64 pages)
 {
 	s64 ret = SIMLIB_BUSY;
 
-	if (!is_range_within_device(device, op, lpn, pages))
+	if (!is_lpn_range_in_device(device, op, lpn, pages))
 		return SIMLIB_BEYOND_END;
 	pthread_mutex_lock(&device->lock);
 	if (!device->busy) {
@@ -251,8 +251,8 @@ struct batch {
 	s64 *response_ns;
 };
 
-static void link_free_requests_of_batch(struct simlib_device *device, struct device_request *all,
-					u32 depth)
+static void init_free_request_list(struct simlib_device *device, struct device_request *all,
+				   u32 depth)
 {
 	device->free = NULL;
 	for (u32 i = 0; i < depth; i++) {
@@ -291,7 +291,7 @@ static int execute_request_batch(struct simlib_job *job, void *context)
 	int code = EXIT_FAILED;
 
 	for (u64 i = 0; i < batch->count; i++)
-		if (!is_range_within_device(device, batch->op, batch->lpn[i], batch->pages[i])) {
+		if (!is_lpn_range_in_device(device, batch->op, batch->lpn[i], batch->pages[i])) {
 			complain_as("sim",
 				    "request %llu, of %lld pages at %lld, is beyond the device's %u pages",
 				    (unsigned long long)i, (long long)batch->pages[i],
@@ -301,7 +301,7 @@ static int execute_request_batch(struct simlib_job *job, void *context)
 	all = memory_alloc_zeroed(batch->depth, sizeof(*all));
 	pthread_mutex_lock(&device->lock);
 	device->busy = true;
-	link_free_requests_of_batch(device, all, batch->depth);
+	init_free_request_list(device, all, batch->depth);
 	if (!device->stopped)
 		code = submit_request_batch(job, batch);
 	device->busy = false;
@@ -327,7 +327,7 @@ int simlib_device_batch(struct simlib_job *job, struct simlib_device *device, in
 		.response_ns = response_ns,
 	};
 
-	return job_call_with_captured_messages(job, execute_request_batch, &batch);
+	return job_call_and_capture_messages(job, execute_request_batch, &batch);
 }
 
 bool simlib_device_advance(struct simlib_device *device, u64 ns, u32 events)
@@ -470,5 +470,5 @@ static int audit_simlib_device(struct simlib_job *job, void *context)
 
 int simlib_device_audit(struct simlib_job *job, struct simlib_device *device)
 {
-	return job_call_with_captured_messages(job, audit_simlib_device, device);
+	return job_call_and_capture_messages(job, audit_simlib_device, device);
 }

@@ -82,9 +82,9 @@ static void abort_job_without_memory(void)
 	longjmp(current->no_memory, 1);
 }
 
-int job_call_with_captured_messages(struct simlib_job *job,
-				    int (*work)(struct simlib_job *job, void *context),
-				    void *context)
+int job_call_and_capture_messages(struct simlib_job *job,
+				  int (*work)(struct simlib_job *job, void *context),
+				  void *context)
 {
 	int code;
 
@@ -163,5 +163,5 @@ int simlib_simulate(struct simlib_job *job, int argc, char **argv, bool keep_req
 		.keep_requests = keep_requests,
 	};
 
-	return job_call_with_captured_messages(job, run_simulation_job, &arguments);
+	return job_call_and_capture_messages(job, run_simulation_job, &arguments);
 }

@@ -50,14 +50,14 @@ struct simlib_job {
 };
 
 /**
- * job_call_with_captured_messages() - call @work, with messages and stop flag redirected to @job
+ * job_call_and_capture_messages() - call @work, with messages and stop flag redirected to @job
  * @work: returns an enum exit_code
  *
  * Memory that @work has allocated is lost if a small allocation fails.
  */
-int job_call_with_captured_messages(struct simlib_job *job,
-				    int (*work)(struct simlib_job *job, void *context),
-				    void *context);
+int job_call_and_capture_messages(struct simlib_job *job,
+				  int (*work)(struct simlib_job *job, void *context),
+				  void *context);
 
 /**
  * struct simlib_arguments - command line of a long call

@@ -21,7 +21,7 @@ void copy_geometry_to_simlib_facts(struct simlib_facts *facts, const struct aftl
 	};
 }
 
-static bool call_begin_of_simlib_policy(struct aftl_policy *policy)
+static bool call_begin_callback_of_policy(struct aftl_policy *policy)
 {
 	struct simlib_policy *owner = policy_owner(policy);
 	struct simlib_facts facts;
@@ -106,7 +106,7 @@ int simlib_policy_create(const char *name, const char *const *streams, u32 count
 	owner->type = (struct aftl_policy_type){
 		.name = owner->name,
 		.about = "a policy of the calling program",
-		.create = call_begin_of_simlib_policy,
+		.create = call_begin_callback_of_policy,
 		.fill_run = functions->stream ? NULL : aftl_fill_to_block_end,
 		AFTL_FTL_POLICY(&owner->methods, count, moved),
 	};

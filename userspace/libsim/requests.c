@@ -82,5 +82,5 @@ int simlib_write_requests(struct simlib_job *job, const char *path, u64 count,
 		.bytes = bytes,
 	};
 
-	return job_call_with_captured_messages(job, write_request_records, &columns);
+	return job_call_and_capture_messages(job, write_request_records, &columns);
 }

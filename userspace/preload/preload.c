@@ -32,7 +32,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* True while the library itself opens files: no rule applies to the library's own files. */
 static __thread bool busy;
 
-static bool is_verbosity_set_to(const char *how)
+static bool does_verbosity_variable_equal(const char *how)
 {
 	const char *wanted = getenv(APPROXRUN_TALK);
 
@@ -87,14 +87,14 @@ static void tag_file_by_rule(const struct rule *rule, const char *path, int fd)
 		bool active = approxftl_active(library);
 
 		ret = apply_rule_to_file(library, rule, fd);
-		if (!ret && is_verbosity_set_to("verbose"))
+		if (!ret && does_verbosity_variable_equal("verbose"))
 			print_message("approxrun: %s: %s", path,
 				      !active	    ? approxftl_reason(library) :
 				      rule->precise ? "precise" :
 						      "approximate");
 		approxftl_close(library);
 	}
-	if (ret && !is_verbosity_set_to("quiet"))
+	if (ret && !does_verbosity_variable_equal("quiet"))
 		print_message("approxrun: %s: %s", path, approxftl_reason(NULL));
 }
 
