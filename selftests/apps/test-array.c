@@ -38,7 +38,7 @@ static void check_random_accesses_to_array(enum app_io io)
 		else
 			CHECK(array_value(&array, at) == shadow[at]);
 		if (i % 5000 == 4999)
-			CHECK_EQ(array_write_back_all(&array, &error), 0);
+			CHECK_EQ(array_write_back_all_pages(&array, &error), 0);
 	}
 	CHECK_EQ(array_close(&array, &repaired, &error), 0);
 	CHECK_EQ(array_open(&array, &place, &shape, &setup, &error), 0);

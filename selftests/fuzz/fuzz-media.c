@@ -127,11 +127,11 @@ static bool load_app_setup(const struct app *app, struct app_setup *setup, struc
 
 	ret = app_file_open(&file, &place, app->inputs[0].name, APPROXFTL_PRECISE, error);
 	if (!ret)
-		ret = app_file_read_setup(&file, setup, error);
+		ret = app_file_parse_header(&file, setup, error);
 	app_file_close(&file);
 	if (ret)
 		check_refusal_has_message(error);
-	return !ret && !is_header_of_other_app(app, setup) &&
+	return !ret && !is_setup_unsuitable_for_app(app, setup) &&
 	       setup->width * setup->height <= PIXELS_MAX;
 }
 

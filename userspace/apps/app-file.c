@@ -44,8 +44,8 @@ static int map_app_file(struct app_file *file, struct aftl_error *error)
 }
 
 /* Tag a range of the file: data written through the page cache get the class of this tag. */
-static int tag_written_file_range(struct app_file *file, u64 offset, off_t length,
-				  enum approxftl_class kind, struct aftl_error *error)
+static int tag_app_file_range(struct app_file *file, u64 offset, off_t length,
+			      enum approxftl_class kind, struct aftl_error *error)
 {
 	int ret = 0;
 
@@ -91,7 +91,7 @@ static int refuse_to_replace_file(const struct app_file *file, const char *why,
 }
 
 /* Truncate an existing file, if this program wrote it or may replace any file. */
-static int truncate_old_file(struct app_file *file, struct aftl_error *error)
+static int truncate_existing_app_file(struct app_file *file, struct aftl_error *error)
 {
 	struct stat status;
 
@@ -119,7 +119,7 @@ static int create_empty_file(struct app_file *file, struct aftl_error *error)
 			  0644);
 	if (file->fd >= 0)
 		return 0;
-	return errno == EEXIST ? truncate_old_file(file, error) :
+	return errno == EEXIST ? truncate_existing_app_file(file, error) :
 				 report_app_file_error(file, errno, "make", error);
 }
 
@@ -133,7 +133,7 @@ static int allocate_file_space(struct app_file *file, struct aftl_error *error)
 	if (ret)
 		return report_app_file_error(file, ret, "make room", error);
 	if (file->kind != APPROXFTL_PRECISE)
-		ret = tag_written_file_range(file, 0, APPROXFTL_TO_END, file->kind, error);
+		ret = tag_app_file_range(file, 0, APPROXFTL_TO_END, file->kind, error);
 	return ret ? ret : map_app_file(file, error);
 }
 
@@ -223,13 +223,13 @@ static int write_file_bytes(struct app_file *file, const void *data, u64 offset,
 	return 0;
 }
 
-int app_file_write_precise(struct app_file *file, const void *data, u64 offset, size_t bytes,
-			   struct aftl_error *error)
+int app_file_write_precise_data(struct app_file *file, const void *data, u64 offset, size_t bytes,
+				struct aftl_error *error)
 {
 	int ret = 0;
 
 	if (file->kind != APPROXFTL_PRECISE)
-		ret = tag_written_file_range(file, offset, (off_t)bytes, APPROXFTL_PRECISE, error);
+		ret = tag_app_file_range(file, offset, (off_t)bytes, APPROXFTL_PRECISE, error);
 	return ret ? ret : write_file_bytes(file, data, offset, bytes, APPROXFTL_PRECISE, error);
 }
 
@@ -259,7 +259,7 @@ int app_file_read(struct app_file *file, void *data, u64 offset, size_t bytes,
 	return ret;
 }
 
-int app_file_read_setup(struct app_file *file, struct app_setup *setup, struct aftl_error *error)
+int app_file_parse_header(struct app_file *file, struct app_setup *setup, struct aftl_error *error)
 {
 	char *header = alloc_file_buffer(HEADER_BYTES);
 	struct aftl_error cause;

@@ -55,8 +55,8 @@ struct app_file {
 
 /*
  * Create a file of @bytes. The file has class @kind, except for the ranges of
- * app_file_write_precise(). An existing file is replaced if this program wrote it. Links are not
- * followed. A failure leaves no file.
+ * app_file_write_precise_data(). An existing file is replaced if this program wrote it. Links are
+ * not followed. A failure leaves no file.
  */
 int __must_check app_file_create(struct app_file *file, const struct app_place *place,
 				 const char *name, u64 bytes, enum approxftl_class kind,
@@ -68,8 +68,8 @@ int __must_check app_file_open(struct app_file *file, const struct app_place *pl
 			       struct aftl_error *error);
 
 /* Declare a byte range of the file precise, and write it. */
-int __must_check app_file_write_precise(struct app_file *file, const void *data, u64 offset,
-					size_t bytes, struct aftl_error *error);
+int __must_check app_file_write_precise_data(struct app_file *file, const void *data, u64 offset,
+					     size_t bytes, struct aftl_error *error);
 
 int __must_check app_file_write(struct app_file *file, const void *data, u64 offset,
 				size_t bytes, struct aftl_error *error);
@@ -81,8 +81,8 @@ int __must_check app_file_has_length(const struct app_file *file, u64 bytes,
 				     struct aftl_error *error);
 
 /* Parse the header, with its parameters, at the start of the file. */
-int __must_check app_file_read_setup(struct app_file *file, struct app_setup *setup,
-				     struct aftl_error *error);
+int __must_check app_file_parse_header(struct app_file *file, struct app_setup *setup,
+				       struct aftl_error *error);
 
 /* Write the file's data to the device, and drop them from the page cache. */
 int __must_check app_file_sync(struct app_file *file, struct aftl_error *error);

@@ -51,8 +51,8 @@ static int find_option_word_in_list(const char *option, const char *const *words
 			 words[0], words[1], words[2]);
 }
 
-static int take_app_specific_option(void *fields, const struct command_option *option,
-				    const char *value, struct aftl_error *error)
+static int parse_app_specific_option(void *fields, const struct command_option *option,
+				     const char *value, struct aftl_error *error)
 {
 	struct app_options *options = fields;
 
@@ -101,7 +101,7 @@ static const struct command_line command = {
 	.count = ARRAY_SIZE(options_table),
 	.column = 28,
 	.word = add_app_operand,
-	.other = take_app_specific_option,
+	.other = parse_app_specific_option,
 };
 
 static int check_app_operands(const struct app_options *options, struct aftl_error *error)
@@ -158,7 +158,7 @@ static void print_default_sizes(const struct app *app)
 	printf("\n       %s\n", app->sizes);
 }
 
-void app_options_help(void)
+void app_options_print_help(void)
 {
 	puts("Usage: approxftl app [OPTION ...] PROGRAM DIRECTORY\n"
 	     "\n"

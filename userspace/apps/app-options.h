@@ -41,6 +41,6 @@ extern const char *const app_ios[];
 
 int __must_check app_options_parse(struct app_options *options, int argc, char **argv,
 				   struct aftl_error *error);
-void app_options_help(void);
+void app_options_print_help(void);
 
 #endif

@@ -112,9 +112,9 @@ void app_run_print(const struct app_run *run)
 	if (!run->active && !run->options->precise)
 		puts("no device of dm-approxftl here: all data are precise");
 	text_table_begin(&table, 2, 1);
-	if (does_run_write_data(run))
+	if (has_app_run_write_phase(run))
 		print_app_time(&table, "write", run->write_ns);
-	if (does_run_compute(run)) {
+	if (has_app_run_compute_phase(run)) {
 		char text[HUMAN_SIZE];
 
 		print_app_time(&table, run->options->app->output ? "compute" : "read",
@@ -131,7 +131,7 @@ void app_run_print(const struct app_run *run)
 		print_result_quality(&table, run);
 	}
 	text_table_print_and_free(&table, stdout);
-	if (does_run_compute(run))
+	if (has_app_run_compute_phase(run))
 		printf("precise run: %s: %.3g, at most %.3g\n", run->options->app->check,
 		       run->precise.error, run->precise.tolerance);
 }
@@ -183,7 +183,7 @@ static void write_flips_json(struct json_writer *json, const struct app_run *run
 	json_end_object(json);
 }
 
-static void write_number_quality_json(struct json_writer *json, const struct app_run *run)
+static void write_numeric_quality_json(struct json_writer *json, const struct app_run *run)
 {
 	write_double_json(json, "relative_error", run->result.distance, 12);
 	json_u64(json, "repaired_values", run->result.repaired);
@@ -223,7 +223,7 @@ static void write_series_quality_json(struct json_writer *json, const struct app
 static void write_quality_json(struct json_writer *json, const struct app_run *run)
 {
 	static void (*const write[])(struct json_writer *json, const struct app_run *run) = {
-		[MEASURE_NUMBERS] = write_number_quality_json,
+		[MEASURE_NUMBERS] = write_numeric_quality_json,
 		[MEASURE_PICTURES] = write_picture_quality_json,
 		[MEASURE_SERIES] = write_series_quality_json,
 	};
@@ -245,9 +245,9 @@ void app_run_print_json(const struct app_run *run, FILE *out, int argc, char **a
 	json_bool(&json, "declared_approximate", !options->precise);
 	json_bool(&json, "device_active", run->active);
 	write_setup_json(&json, run);
-	if (does_run_write_data(run))
+	if (has_app_run_write_phase(run))
 		json_u64(&json, "write_ns", run->write_ns);
-	if (does_run_compute(run)) {
+	if (has_app_run_compute_phase(run)) {
 		json_u64(&json, "compute_ns", run->compute_ns);
 		write_flips_json(&json, run);
 		write_quality_json(&json, run);

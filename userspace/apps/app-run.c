@@ -18,8 +18,8 @@ static u64 app_monotonic_ns(void)
 
 bool is_app_run_verified(const struct app_run *run)
 {
-	return !does_run_compute(run) || (run->precise.error <= run->precise.tolerance &&
-					  !run->precise.repaired && !run->flips.damaged);
+	return !has_app_run_compute_phase(run) || (run->precise.error <= run->precise.tolerance &&
+						   !run->precise.repaired && !run->flips.damaged);
 }
 
 static int open_app_directory(struct app_place *place, const char *path, struct aftl_error *error)
@@ -96,11 +96,11 @@ static int read_app_setup(struct app_run *run, const struct app_place *place,
 	int ret = app_file_open(&file, place, name, APPROXFTL_PRECISE, error);
 
 	if (!ret)
-		ret = app_file_read_setup(&file, &run->setup, error);
+		ret = app_file_parse_header(&file, &run->setup, error);
 	app_file_close(&file);
 	if (ret)
 		return ret;
-	if (is_header_of_other_app(app, &run->setup))
+	if (is_setup_unsuitable_for_app(app, &run->setup))
 		return aftl_fail(error, -EINVAL,
 				 "%.80s/%s: of another program than %s; --phase write makes it anew",
 				 place->path, name, app->name);
@@ -117,7 +117,7 @@ static int choose_app_setup(struct app_run *run, const struct app_place *place,
 {
 	const struct app *app = run->options->app;
 
-	if (!does_run_write_data(run))
+	if (!has_app_run_write_phase(run))
 		return read_app_setup(run, place, error);
 	set_default_parameters(&run->setup, &run->options->setup, &app->usual);
 	if (app->refuses(&run->setup))
@@ -160,8 +160,9 @@ static int compute_error_of_approx_result(struct app_run *run, const struct app_
 }
 
 /* Run both phases (writing, computing) again with precise data, and compare the results. */
-static int run_with_precise_data(struct app_run *run, const struct app_place *place,
-				 const struct app_place *reference, struct aftl_error *error)
+static int run_app_phases_with_precise_data(struct app_run *run, const struct app_place *place,
+					    const struct app_place *reference,
+					    struct aftl_error *error)
 {
 	const struct app *app = run->options->app;
 	int ret = app->create(reference, &run->setup, error);
@@ -191,8 +192,8 @@ static void predict_result_quality(struct app_run *run)
 	run->deviation = sqrt(rate * forecast.variance);
 }
 
-static int run_precisely_and_compare(struct app_run *run, const struct app_place *place,
-				     struct aftl_error *error)
+static int run_app_precisely_in_reference_dir(struct app_run *run, const struct app_place *place,
+					      struct aftl_error *error)
 {
 	struct app_place reference;
 	char path[4096];
@@ -200,7 +201,7 @@ static int run_precisely_and_compare(struct app_run *run, const struct app_place
 		make_reference_dir(&reference, run->options->reference, path, sizeof(path), error);
 
 	if (!ret)
-		ret = run_with_precise_data(run, place, &reference, error);
+		ret = run_app_phases_with_precise_data(run, place, &reference, error);
 	remove_reference_dir(&reference);
 	if (!ret)
 		predict_result_quality(run);
@@ -221,12 +222,12 @@ int run_app(struct app_run *run, const struct app_options *options, struct aftl_
 	run->active = !ret && place.tags && approxftl_active(place.tags);
 	if (!ret)
 		ret = choose_app_setup(run, &place, error);
-	if (!ret && does_run_write_data(run))
+	if (!ret && has_app_run_write_phase(run))
 		ret = run_write_phase(run, &place, error);
-	if (!ret && does_run_compute(run))
+	if (!ret && has_app_run_compute_phase(run))
 		ret = run_compute_phase(run, &place, error);
-	if (!ret && does_run_compute(run))
-		ret = run_precisely_and_compare(run, &place, error);
+	if (!ret && has_app_run_compute_phase(run))
+		ret = run_app_precisely_in_reference_dir(run, &place, error);
 	if (place.tags)
 		approxftl_close(place.tags);
 	close(place.folder);

@@ -38,12 +38,12 @@ struct app_run {
 	double deviation;
 };
 
-static inline bool does_run_write_data(const struct app_run *run)
+static inline bool has_app_run_write_phase(const struct app_run *run)
 {
 	return run->options->phase != PHASE_COMPUTE;
 }
 
-static inline bool does_run_compute(const struct app_run *run)
+static inline bool has_app_run_compute_phase(const struct app_run *run)
 {
 	return run->options->phase != PHASE_WRITE;
 }

@@ -6,7 +6,7 @@ const struct app *const apps[] = {
 	NULL,
 };
 
-bool is_header_of_other_app(const struct app *app, const struct app_setup *found)
+bool is_setup_unsuitable_for_app(const struct app *app, const struct app_setup *found)
 {
 	struct app_setup usual = app->usual, forms = app->forms, setup = *found;
 

@@ -122,7 +122,7 @@ static inline bool is_app_unit_precise(const struct app *app, const struct app_s
 }
 
 /* Return true if a header belongs to another program or is invalid for this one. */
-bool is_header_of_other_app(const struct app *app, const struct app_setup *found);
+bool is_setup_unsuitable_for_app(const struct app *app, const struct app_setup *found);
 
 /* All programs of approxftl-app; the list ends with NULL. */
 extern const struct app *const apps[];

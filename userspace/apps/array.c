@@ -61,7 +61,7 @@ int array_create(struct array *array, const struct app_place *place,
 			      array_page_file_offset(array->pages), class_of_array(shape), error);
 	app_header_make(header, MAGIC_ARRAY, setup, "");
 	if (!ret)
-		ret = app_file_write_precise(&array->file, header, 0, HEADER_BYTES, error);
+		ret = app_file_write_precise_data(&array->file, header, 0, HEADER_BYTES, error);
 	free(header);
 	if (!ret)
 		alloc_array_slots(array);
@@ -78,7 +78,7 @@ int array_open(struct array *array, const struct app_place *place,
 	set_array_shape(array, shape);
 	ret = app_file_open(&array->file, place, shape->name, class_of_array(shape), error);
 	if (!ret)
-		ret = app_file_read_setup(&array->file, &found, error);
+		ret = app_file_parse_header(&array->file, &found, error);
 	if (!ret && (memcmp(&found, setup, sizeof(found)) != 0 ||
 		     array->file.bytes != array_page_file_offset(array->pages)))
 		ret = aftl_fail(error, -EINVAL,
@@ -193,7 +193,7 @@ double *array_page_values(struct array *array, u64 page, bool write)
 	return get_array_page(array, page, write);
 }
 
-u64 *array_get_page_of_indices(struct array *array, u64 page, bool write)
+u64 *array_get_page_as_u64(struct array *array, u64 page, bool write)
 {
 	return get_array_page(array, page, write);
 }
@@ -209,7 +209,7 @@ static void drop_cached_pages(struct array *array)
 	array->used = 0;
 }
 
-int array_write_back_all(struct array *array, struct aftl_error *error)
+int array_write_back_all_pages(struct array *array, struct aftl_error *error)
 {
 	drop_cached_pages(array);
 	if (array->failed)
@@ -219,7 +219,7 @@ int array_write_back_all(struct array *array, struct aftl_error *error)
 
 int array_close(struct array *array, u64 *repaired, struct aftl_error *error)
 {
-	int ret = array->slots ? array_write_back_all(array, error) : 0;
+	int ret = array->slots ? array_write_back_all_pages(array, error) : 0;
 
 	*repaired += array->repaired;
 	app_file_close(&array->file);

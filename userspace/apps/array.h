@@ -88,10 +88,10 @@ int __must_check array_open(struct array *array, const struct app_place *place,
  * Return: first word of the page. Valid until ARRAY_HELD (or @held) other pages were used.
  */
 double *array_page_values(struct array *array, u64 page, bool write);
-u64 *array_get_page_of_indices(struct array *array, u64 page, bool write);
+u64 *array_get_page_as_u64(struct array *array, u64 page, bool write);
 
 /* Write the array's changed pages to the device, and drop all its pages from memory. */
-int __must_check array_write_back_all(struct array *array, struct aftl_error *error);
+int __must_check array_write_back_all_pages(struct array *array, struct aftl_error *error);
 
 /**
  * array_close() - write back and free an array

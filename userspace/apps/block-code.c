@@ -55,7 +55,7 @@ static u64 block_pixel_offset(unsigned int i, u64 width)
 	return i / BLOCK_SIDE * width + i % BLOCK_SIDE;
 }
 
-static u8 clamp_to_byte(double value)
+static u8 clamp_value_to_byte(double value)
 {
 	return (u8)fmin(fmax(round(value), 0), 255);
 }
@@ -71,7 +71,7 @@ void block_encode_pixels(const u8 *pixels, u64 width, unsigned int step, u8 cell
 	transform_block_dct(turned, values, false);
 	list_block_diagonals(places);
 	for (unsigned int i = 0; i < BLOCK_CELLS; i++)
-		cells[i] = clamp_to_byte(values[places[i]] / step + MIDDLE);
+		cells[i] = clamp_value_to_byte(values[places[i]] / step + MIDDLE);
 }
 
 void block_decode_pixels(const u8 cells[BLOCK_CELLS], unsigned int step, u8 *pixels, u64 width)
@@ -85,5 +85,5 @@ void block_decode_pixels(const u8 cells[BLOCK_CELLS], unsigned int step, u8 *pix
 	transform_block_dct(values, turned, true);
 	transform_block_dct(turned, values, true);
 	for (unsigned int i = 0; i < BLOCK_CELLS; i++)
-		pixels[block_pixel_offset(i, width)] = clamp_to_byte(values[i] + MIDDLE);
+		pixels[block_pixel_offset(i, width)] = clamp_value_to_byte(values[i] + MIDDLE);
 }

@@ -126,7 +126,7 @@ static void load_or_store_matrix_strip(struct strip *strip, struct array *array,
 	}
 }
 
-static void permute_points_bit_reversed(complex double *x, u64 n)
+static void permute_points_to_bit_reversed_order(complex double *x, u64 n)
 {
 	u64 i, bit, j = 0;
 
@@ -148,7 +148,7 @@ static void transform_fft_row(complex double *x, u64 n, const complex double *ro
 {
 	u64 half, begin, k;
 
-	permute_points_bit_reversed(x, n);
+	permute_points_to_bit_reversed_order(x, n);
 	for (half = 1; half < n; half *= 2) {
 		for (begin = 0; begin < n; begin += 2 * half) {
 			for (k = 0; k < half; k++) {
@@ -228,7 +228,7 @@ static int compute_fft(const struct app_place *place, const struct app_setup *se
 		ret = array_create(&spectrum, place, &out, setup, error);
 	if (!ret) {
 		transform_fft_dimension(fft_grid_of_setup(setup), true, -1, &signal, &between);
-		ret = array_write_back_all(&between, error);
+		ret = array_write_back_all_pages(&between, error);
 	}
 	if (!ret)
 		transform_fft_dimension(fft_grid_of_setup(setup), false, -1, &between, &spectrum);

@@ -25,8 +25,8 @@ static u64 count_differing_word_bits(const u64 *a, const u64 *b, size_t bytes)
 }
 
 /* Compare the bytes at @offset of two files. */
-static void compare_input_file_pieces(struct app_flips *flips, const struct comparison *of,
-				      const char *a, const char *b, u64 offset, size_t bytes)
+static void compare_input_file_bytes(struct app_flips *flips, const struct comparison *of,
+				     const char *a, const char *b, u64 offset, size_t bytes)
 {
 	for (size_t at = 0; at < bytes; at += FILE_UNIT) {
 		u64 bits = count_differing_word_bits((const u64 *)(a + at), (const u64 *)(b + at),
@@ -43,8 +43,8 @@ static void compare_input_file_pieces(struct app_flips *flips, const struct comp
 	}
 }
 
-static int compare_file_range(const struct comparison *of, struct app_file *a, struct app_file *b,
-			      struct app_flips *flips, struct aftl_error *error)
+static int compare_input_files(const struct comparison *of, struct app_file *a, struct app_file *b,
+			       struct app_flips *flips, struct aftl_error *error)
 {
 	char *pieces = alloc_file_buffer(2 * PIECE);
 	int ret = 0;
@@ -56,7 +56,7 @@ static int compare_file_range(const struct comparison *of, struct app_file *a, s
 		if (!ret)
 			ret = app_file_read(b, pieces + PIECE, offset, bytes, error);
 		if (!ret)
-			compare_input_file_pieces(flips, of, pieces, pieces + PIECE, offset, bytes);
+			compare_input_file_bytes(flips, of, pieces, pieces + PIECE, offset, bytes);
 	}
 	free(pieces);
 	return ret;
@@ -78,7 +78,7 @@ int count_flips_in_files(const struct app *app, const struct app_setup *setup,
 		if (!ret)
 			ret = app_file_open(&b, reference, input->name, input->kind, error);
 		if (!ret)
-			ret = compare_file_range(&of, &a, &b, flips, error);
+			ret = compare_input_files(&of, &a, &b, flips, error);
 		app_file_close(&a);
 		app_file_close(&b);
 	}

@@ -17,7 +17,7 @@ struct chain {
 	double lowered_frames[8];
 };
 
-static void count_effect_of_each_bit_flip(struct chain *chain, u8 difference, u64 reaches)
+static void count_direction_of_each_bit_flip(struct chain *chain, u8 difference, u64 reaches)
 {
 	for (unsigned int bit = 0; bit < 8; bit++) {
 		bool lowers = difference >> bit & 1;
@@ -66,7 +66,7 @@ static void forecast_pixel_error(const struct app_setup *setup, u64 x, u64 y,
 		if (frame % setup->group == 0)
 			chain = (struct chain){ 0 };
 		else
-			count_effect_of_each_bit_flip(&chain, pixel - before, rest);
+			count_direction_of_each_bit_flip(&chain, pixel - before, rest);
 		add_flip_errors_to_forecast(&chain, pixel, forecast);
 		before = pixel;
 	}

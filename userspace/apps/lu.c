@@ -84,7 +84,7 @@ static void factor_diagonal_block(double *a, double usual)
 }
 
 /* Multiply a block of the matrix right of the diagonal by L^-1 from the left. */
-static void multiply_by_inverse_of_l(const double *diagonal, double *a)
+static void multiply_block_by_inverse_of_l(const double *diagonal, double *a)
 {
 	for (unsigned int k = 0; k < BLOCK; k++)
 		for (unsigned int i = k + 1; i < BLOCK; i++)
@@ -93,7 +93,7 @@ static void multiply_by_inverse_of_l(const double *diagonal, double *a)
 }
 
 /* Multiply a block of the matrix below the diagonal by U^-1 from the right. */
-static void multiply_by_inverse_of_u(const double *diagonal, double *a, double usual)
+static void multiply_block_by_inverse_of_u(const double *diagonal, double *a, double usual)
 {
 	for (unsigned int i = 0; i < BLOCK; i++) {
 		for (unsigned int k = 0; k < BLOCK; k++) {
@@ -113,7 +113,7 @@ static void subtract_block_product(double *a, const double *left, const double *
 				a[i * BLOCK + j] -= left[i * BLOCK + k] * right[k * BLOCK + j];
 }
 
-static void eliminate_lu_step(struct array *a, u64 side, u64 k)
+static void eliminate_lu_block_column(struct array *a, u64 side, u64 k)
 {
 	double usual = (double)(side * BLOCK);
 	const double *diagonal;
@@ -121,8 +121,9 @@ static void eliminate_lu_step(struct array *a, u64 side, u64 k)
 	factor_diagonal_block(array_page_values(a, k * side + k, true), usual);
 	for (u64 i = k + 1; i < side; i++) {
 		diagonal = array_page_values(a, k * side + k, false);
-		multiply_by_inverse_of_l(diagonal, array_page_values(a, k * side + i, true));
-		multiply_by_inverse_of_u(diagonal, array_page_values(a, i * side + k, true), usual);
+		multiply_block_by_inverse_of_l(diagonal, array_page_values(a, k * side + i, true));
+		multiply_block_by_inverse_of_u(diagonal, array_page_values(a, i * side + k, true),
+					       usual);
 	}
 	for (u64 i = k + 1; i < side; i++) {
 		for (u64 j = k + 1; j < side; j++) {
@@ -155,15 +156,15 @@ static int compute_lu(const struct app_place *place, const struct app_setup *set
 	if (!ret)
 		copy_matrix_block(&matrix, &factors);
 	for (k = 0; !ret && k < side; k++) {
-		eliminate_lu_step(&factors, side, k);
-		ret = array_write_back_all(&factors, error);
+		eliminate_lu_block_column(&factors, side, k);
+		ret = array_write_back_all_pages(&factors, error);
 	}
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }
 
 /* Add to @out the product of the block's upper (U) or lower (L) part and the vector @in. */
-static void add_block_row_product(const double *block, s64 below, bool upper, const double *in,
-				  double *out)
+static void add_triangle_product(const double *block, s64 below, bool upper, const double *in,
+				 double *out)
 {
 	for (int i = 0; i < BLOCK; i++) {
 		for (int j = 0; j < BLOCK; j++) {
@@ -176,16 +177,16 @@ static void add_block_row_product(const double *block, s64 below, bool upper, co
 }
 
 /* Set @out to U * @in, or to L * @in, where L has ones on its diagonal. */
-static void multiply_lu_factor(struct array *factors, u64 side, bool upper, const double *in,
-			       double *out)
+static void multiply_vector_by_lu_factor(struct array *factors, u64 side, bool upper,
+					 const double *in, double *out)
 {
 	for (u64 i = 0; i < side * BLOCK; i++)
 		out[i] = upper ? 0 : in[i];
 	for (u64 i = 0; i < side; i++)
 		for (u64 j = 0; j < side; j++)
-			add_block_row_product(array_page_values(factors, i * side + j, false),
-					      ((s64)i - (s64)j) * BLOCK, upper, in + j * BLOCK,
-					      out + i * BLOCK);
+			add_triangle_product(array_page_values(factors, i * side + j, false),
+					     ((s64)i - (s64)j) * BLOCK, upper, in + j * BLOCK,
+					     out + i * BLOCK);
 }
 
 /* The error is |L U x - A x| / |A x| in the maximum norm, for a vector x of ones. */
@@ -197,8 +198,8 @@ static double lu_residual(struct array *factors, const struct app_setup *setup)
 
 	for (i = 0; i < n; i++)
 		x[i] = 1;
-	multiply_lu_factor(factors, n / BLOCK, true, x, ux);
-	multiply_lu_factor(factors, n / BLOCK, false, ux, lux);
+	multiply_vector_by_lu_factor(factors, n / BLOCK, true, x, ux);
+	multiply_vector_by_lu_factor(factors, n / BLOCK, false, ux, lux);
 	for (i = 0; i < n; i++) {
 		double sum = 0;
 

@@ -88,6 +88,6 @@ int main(int argc, char **argv)
 	if (!options.help)
 		return standard_streams_end("approxftl app",
 					    run_app_and_report(&options, argc, argv));
-	app_options_help();
+	app_options_print_help();
 	return standard_streams_end("approxftl app", EXIT_DONE);
 }

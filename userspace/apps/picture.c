@@ -23,7 +23,7 @@ u8 picture_compute_pixel(const struct app_setup *setup, u64 frame, u64 x, u64 y)
 	return (u8)(value + app_draw_random_u64(setup, PURPOSE_TEXTURE, index) % 12);
 }
 
-void picture_generate_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels)
+void picture_generate_rows(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels)
 {
 	for (u64 i = 0; i < setup->width * PIECE_ROWS; i++)
 		pixels[i] = picture_compute_pixel(setup, frame, i % setup->width,
@@ -68,7 +68,7 @@ static void compare_picture_windows(const u8 *pixels, const u8 *wanted, u64 widt
 	}
 }
 
-u64 picture_square_error(const struct app_setup *setup, const u8 *pixels, const u8 *wanted)
+u64 picture_sum_squared_errors(const struct app_setup *setup, const u8 *pixels, const u8 *wanted)
 {
 	u64 i, sum = 0;
 
@@ -80,10 +80,10 @@ u64 picture_square_error(const struct app_setup *setup, const u8 *pixels, const 
 	return sum;
 }
 
-void picture_compare_piece(const struct app_setup *setup, const u8 *pixels, const u8 *wanted,
-			   struct app_result *result)
+void picture_add_row_errors(const struct app_setup *setup, const u8 *pixels, const u8 *wanted,
+			    struct app_result *result)
 {
-	result->squared += (double)picture_square_error(setup, pixels, wanted);
+	result->squared += (double)picture_sum_squared_errors(setup, pixels, wanted);
 	result->pixels += setup->width * PIECE_ROWS;
 	compare_picture_windows(pixels, wanted, setup->width, result);
 }

@@ -17,7 +17,7 @@
 u8 picture_compute_pixel(const struct app_setup *setup, u64 frame, u64 x, u64 y);
 
 /* Generate the rows of the test picture, beginning with @row, that are processed at once. */
-void picture_generate_piece(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels);
+void picture_generate_rows(const struct app_setup *setup, u64 frame, u64 row, u8 *pixels);
 
 static inline u64 picture_pixel_count(const struct app_setup *setup)
 {
@@ -25,10 +25,10 @@ static inline u64 picture_pixel_count(const struct app_setup *setup)
 }
 
 /* Return: sum of squared pixel differences of two parts of pictures. */
-u64 picture_square_error(const struct app_setup *setup, const u8 *pixels, const u8 *wanted);
+u64 picture_sum_squared_errors(const struct app_setup *setup, const u8 *pixels, const u8 *wanted);
 
 /* Add the errors of a part of a picture, compared with the original part, to @result. */
-void picture_compare_piece(const struct app_setup *setup, const u8 *pixels, const u8 *wanted,
-			   struct app_result *result);
+void picture_add_row_errors(const struct app_setup *setup, const u8 *pixels, const u8 *wanted,
+			    struct app_result *result);
 
 #endif

@@ -60,7 +60,7 @@ static u64 video_frame_bytes(const struct app_setup *setup)
 }
 
 /* Return: the distance between frames, or between pixels of a row, that are stored raw. */
-static u64 get_distance_of_raw_frames(const struct app_setup *setup)
+static u64 get_raw_frame_interval(const struct app_setup *setup)
 {
 	return setup->group ? setup->group : setup->segment;
 }
@@ -71,10 +71,10 @@ static bool is_intra_frame(const struct app_setup *setup, u64 frame)
 	return setup->group && frame % setup->group == 0;
 }
 
-static bool is_picture_offset_precise(const struct app_setup *setup, u64 offset)
+static bool is_picture_byte_precise(const struct app_setup *setup, u64 offset)
 {
 	if (setup->scans)
-		return is_progressive_offset_precise(setup, offset);
+		return is_progressive_byte_precise(setup, offset);
 	return offset % video_frame_bytes(setup) < HEADER_BYTES ||
 	       is_intra_frame(setup, offset / video_frame_bytes(setup));
 }
@@ -83,7 +83,7 @@ static bool is_picture_offset_precise(const struct app_setup *setup, u64 offset)
 static u8 predict_pixel(const struct video *video, u64 x, u64 index, const u8 *before)
 {
 	if ((is_video_setup(&video->setup) ? video->frame : x) %
-		    get_distance_of_raw_frames(&video->setup) ==
+		    get_raw_frame_interval(&video->setup) ==
 	    0)
 		return 0;
 	return is_video_setup(&video->setup) ? before[index] : video->pixels[index - 1];
@@ -113,17 +113,17 @@ static u64 get_file_offset_of_video_rows(const struct video *video, u64 row)
 	       row * video->setup.width;
 }
 
-static int write_video_piece(struct video *video, u64 row, struct aftl_error *error)
+static int write_video_rows(struct video *video, u64 row, struct aftl_error *error)
 {
 	u64 width = video->setup.width;
 	u8 *before = video->before + row * width;
 
-	picture_generate_piece(&video->setup, video->frame, row, video->pixels);
+	picture_generate_rows(&video->setup, video->frame, row, video->pixels);
 	for (u64 i = 0; i < width * PIECE_ROWS; i++)
 		video->stored[i] = video->pixels[i] - predict_pixel(video, i % width, i, before);
 	memcpy(before, video->pixels, width * PIECE_ROWS);
 	return (is_intra_frame(&video->setup, video->frame) ?
-			app_file_write_precise :
+			app_file_write_precise_data :
 			app_file_write)(&video->file, video->stored,
 					get_file_offset_of_video_rows(video, row),
 					width * PIECE_ROWS, error);
@@ -133,11 +133,11 @@ static int write_video_frame(struct video *video, const char *header, struct aft
 {
 	int ret;
 
-	ret = app_file_write_precise(&video->file, header,
-				     video->frame * video_frame_bytes(&video->setup), HEADER_BYTES,
-				     error);
+	ret = app_file_write_precise_data(&video->file, header,
+					  video->frame * video_frame_bytes(&video->setup),
+					  HEADER_BYTES, error);
 	for (u64 row = 0; !ret && row < video->setup.height; row += PIECE_ROWS)
-		ret = write_video_piece(video, row, error);
+		ret = write_video_rows(video, row, error);
 	return ret;
 }
 
@@ -152,7 +152,7 @@ static void make_picture_header(const struct app_setup *setup, char *header)
 
 	scnprintf(tail, sizeof(tail), "%u %u\n255\n", (u32)setup->width, (u32)setup->height);
 	app_header_make(header,
-			get_distance_of_raw_frames(setup) > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS,
+			get_raw_frame_interval(setup) > 1 ? MAGIC_DIFFERENCES : MAGIC_PIXELS,
 			setup, tail);
 }
 
@@ -180,7 +180,7 @@ static int create_pictures(const struct app_place *place, const struct app_setup
 	return ret;
 }
 
-static int read_video_piece(struct video *video, u64 row, struct aftl_error *error)
+static int read_video_rows(struct video *video, u64 row, struct aftl_error *error)
 {
 	u64 i, width = video->setup.width;
 	u8 *before = video->before + row * width;
@@ -220,11 +220,11 @@ static int read_video_frame(struct video *video, struct app_result *result,
 	int ret = check_frame_header(video, error);
 
 	for (u64 row = 0; !ret && row < video->setup.height; row += PIECE_ROWS) {
-		ret = read_video_piece(video, row, error);
+		ret = read_video_rows(video, row, error);
 		if (!ret) {
 			/* Overwrite @stored with the original pixels; compare @pixels with them. */
-			picture_generate_piece(&video->setup, video->frame, row, video->stored);
-			picture_compare_piece(&video->setup, video->pixels, video->stored, result);
+			picture_generate_rows(&video->setup, video->frame, row, video->stored);
+			picture_add_row_errors(&video->setup, video->pixels, video->stored, result);
 		}
 	}
 	if (video->setup.group)
@@ -290,7 +290,7 @@ const struct app app_img = {
 	.forms = { .scans = 9 },
 	.inputs = { { "image", APPROXFTL_APPROXIMATE } },
 	.refuses = is_picture_size_invalid,
-	.is_precise = is_picture_offset_precise,
+	.is_precise = is_picture_byte_precise,
 	.create = create_pictures,
 	.compute = compute_pictures,
 	.check_result = check_picture_result,
@@ -307,7 +307,7 @@ const struct app app_vid = {
 	.forms = { .group = 8 },
 	.inputs = { { "video", APPROXFTL_APPROXIMATE } },
 	.refuses = is_picture_size_invalid,
-	.is_precise = is_picture_offset_precise,
+	.is_precise = is_picture_byte_precise,
 	.create = create_pictures,
 	.compute = compute_pictures,
 	.check_result = check_picture_result,

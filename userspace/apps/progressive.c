@@ -34,7 +34,7 @@ static u32 count_bit_planes_after_first_scan(const struct app_setup *setup)
 }
 
 /* Return: the scan that contains a bit plane of a coefficient. */
-static u32 scan_of_bit_plane(const struct app_setup *setup, u32 cell, u32 plane)
+static u32 get_scan_of_bit_plane(const struct app_setup *setup, u32 cell, u32 plane)
 {
 	if (!cell || plane >= count_bit_planes_after_first_scan(setup))
 		return 0;
@@ -78,7 +78,7 @@ static u64 image_scan_offset(const struct app_setup *setup, u32 scan)
 	return offset;
 }
 
-bool is_progressive_offset_precise(const struct app_setup *setup, u64 offset)
+bool is_progressive_byte_precise(const struct app_setup *setup, u64 offset)
 {
 	u32 scan = 1;
 
@@ -148,7 +148,7 @@ static void store_or_load_planes_of_scan(struct progressive *image, u32 scan, bo
 		memset(run, 0, image_scan_bytes(&image->setup, scan));
 	for (u32 cell = 0; cell < BLOCK_CELLS; cell++) {
 		for (u32 plane = PLANES; plane-- > 0;) {
-			if (scan_of_bit_plane(&image->setup, cell, plane) != scan)
+			if (get_scan_of_bit_plane(&image->setup, cell, plane) != scan)
 				continue;
 			store_or_load_bit_plane(image, cell, plane, run, store);
 			run += bit_plane_bytes(&image->setup);
@@ -171,14 +171,15 @@ static int write_image_scan(struct progressive *image, u32 scan, struct aftl_err
 	int ret;
 
 	make_scan_header(&image->setup, scan, header);
-	ret = app_file_write_precise(&image->file, header, offset, HEADER_BYTES, error);
+	ret = app_file_write_precise_data(&image->file, header, offset, HEADER_BYTES, error);
 	free(header);
 	if (ret)
 		return ret;
 	store_or_load_planes_of_scan(image, scan, true);
 	return (scan ? app_file_write :
-		       app_file_write_precise)(&image->file, image->scan, offset + HEADER_BYTES,
-					       image_scan_bytes(&image->setup, scan), error);
+		       app_file_write_precise_data)(&image->file, image->scan,
+						    offset + HEADER_BYTES,
+						    image_scan_bytes(&image->setup, scan), error);
 }
 
 int progressive_create(const struct app_place *place, const struct app_setup *setup,
@@ -191,7 +192,7 @@ int progressive_create(const struct app_place *place, const struct app_setup *se
 	alloc_image_buffers(&image, setup);
 	pixels = alloc_file_buffer(image.setup.width * PIECE_ROWS);
 	for (u64 row = 0; row < image.setup.height; row += PIECE_ROWS) {
-		picture_generate_piece(&image.setup, 0, row, pixels);
+		picture_generate_rows(&image.setup, 0, row, pixels);
 		transform_picture_rows(&image, row, pixels, true);
 	}
 	free(pixels);
@@ -235,18 +236,19 @@ static int read_image_scan(struct progressive *image, u32 scan, struct aftl_erro
 }
 
 /* Compare the decoded picture with the original coded without flips; sum up the coding errors. */
-static void compare_progressive_picture(struct progressive *image, struct app_result *result)
+static void compare_picture_with_original(struct progressive *image, struct app_result *result)
 {
 	size_t bytes = image->setup.width * PIECE_ROWS;
 	u8 *seen = alloc_file_buffer(3 * bytes), *wanted = seen + bytes, *original = wanted + bytes;
 
 	for (u64 row = 0; row < image->setup.height; row += PIECE_ROWS) {
 		transform_picture_rows(image, row, seen, false);
-		picture_generate_piece(&image->setup, 0, row, original);
+		picture_generate_rows(&image->setup, 0, row, original);
 		transform_picture_rows(image, row, original, true);
 		transform_picture_rows(image, row, wanted, false);
-		picture_compare_piece(&image->setup, seen, wanted, result);
-		result->coding += (double)picture_square_error(&image->setup, wanted, original);
+		picture_add_row_errors(&image->setup, seen, wanted, result);
+		result->coding +=
+			(double)picture_sum_squared_errors(&image->setup, wanted, original);
 	}
 	free(seen);
 }
@@ -265,7 +267,7 @@ int progressive_compute(const struct app_place *place, const struct app_setup *s
 	for (u32 scan = 0; !ret && scan < setup->scans; scan++)
 		ret = read_image_scan(&image, scan, error);
 	if (!ret)
-		compare_progressive_picture(&image, result);
+		compare_picture_with_original(&image, result);
 	free_image_buffers(&image);
 	return ret;
 }

@@ -20,7 +20,7 @@
 /* Bound of the coding's mean square error: half a step per coefficient, and rounded pixels. */
 #define PROGRESSIVE_BOUND ((PROGRESSIVE_STEP + 1) * (PROGRESSIVE_STEP + 1) / 4.0)
 
-bool is_progressive_offset_precise(const struct app_setup *setup, u64 offset);
+bool is_progressive_byte_precise(const struct app_setup *setup, u64 offset);
 int __must_check progressive_create(const struct app_place *place, const struct app_setup *setup,
 				    struct aftl_error *error);
 int __must_check progressive_compute(const struct app_place *place, const struct app_setup *setup,

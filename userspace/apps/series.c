@@ -69,7 +69,7 @@ static u64 count_series_blocks(const struct app_setup *setup)
 	return DIV_ROUND_UP(setup->size, BLOCK_SAMPLES);
 }
 
-static u64 sample_file_bytes(const struct app_setup *setup)
+static u64 get_sample_file_bytes(const struct app_setup *setup)
 {
 	return HEADER_BYTES + count_series_blocks(setup) * FILE_UNIT;
 }
@@ -150,7 +150,7 @@ static int open_series_indices(struct series *series, open_function get,
 
 static u64 *series_index_word_ptr(struct array *array, u64 word, bool write)
 {
-	return array_get_page_of_indices(array, word / ARRAY_PAGE_WORDS, write) +
+	return array_get_page_as_u64(array, word / ARRAY_PAGE_WORDS, write) +
 	       word % ARRAY_PAGE_WORDS;
 }
 
@@ -196,11 +196,11 @@ static int generate_sample_blocks(struct series *series, const struct app_place 
 	char *header = alloc_file_buffer(HEADER_BYTES);
 	int ret;
 
-	ret = app_file_create(&series->file, place, SAMPLES_NAME, sample_file_bytes(&series->setup),
-			      APPROXFTL_APPROXIMATE, error);
+	ret = app_file_create(&series->file, place, SAMPLES_NAME,
+			      get_sample_file_bytes(&series->setup), APPROXFTL_APPROXIMATE, error);
 	app_header_make(header, MAGIC_SERIES, &series->setup, "");
 	if (!ret)
-		ret = app_file_write_precise(&series->file, header, 0, HEADER_BYTES, error);
+		ret = app_file_write_precise_data(&series->file, header, 0, HEADER_BYTES, error);
 	free(header);
 	return ret;
 }
@@ -225,7 +225,7 @@ static int create_series(const struct app_place *place, const struct app_setup *
 }
 
 /* If the next outlier is at @at, take it from the list; fail if the list has no end mark. */
-static bool take_outlier_if_next_in_list(struct series *series, u64 at, u64 *value)
+static bool take_next_outlier_if_at_sample(struct series *series, u64 at, u64 *value)
 {
 	if (*series_index_word_ptr(&series->outliers, series->next, false) != at)
 		return false;
@@ -235,7 +235,8 @@ static bool take_outlier_if_next_in_list(struct series *series, u64 at, u64 *val
 }
 
 /* Compare a block that was read with the original samples, even if its index entry is damaged. */
-static void compare_to_original_block(struct series *series, u64 number, struct app_result *result)
+static void compare_block_with_original(struct series *series, u64 number,
+					struct app_result *result)
 {
 	u64 least = *series_index_word_ptr(&series->index, 2 * number, false), value;
 	u64 span = *series_index_word_ptr(&series->index, 2 * number + 1, false);
@@ -243,7 +244,7 @@ static void compare_to_original_block(struct series *series, u64 number, struct 
 	u32 i;
 
 	for (i = 0; i < BLOCK_SAMPLES && first + i < series->setup.size; i++) {
-		if (!take_outlier_if_next_in_list(series, first + i, &value)) {
+		if (!take_next_outlier_if_at_sample(series, first + i, &value)) {
 			result->repaired += series->stored[i] > span;
 			if (series->stored[i] <= span)
 				before = series->stored[i];
@@ -264,14 +265,14 @@ static int compute_series(const struct app_place *place, const struct app_setup 
 	alloc_series_buffers(&series, setup);
 	ret = app_file_open(&series.file, place, SAMPLES_NAME, APPROXFTL_APPROXIMATE, error);
 	if (!ret)
-		ret = app_file_has_length(&series.file, sample_file_bytes(setup), error);
+		ret = app_file_has_length(&series.file, get_sample_file_bytes(setup), error);
 	if (!ret)
 		ret = open_series_indices(&series, array_open, place, error);
 	for (u64 number = 0; !ret && number < count_series_blocks(setup); number++) {
 		ret = app_file_read(&series.file, series.stored, HEADER_BYTES + number * FILE_UNIT,
 				    FILE_UNIT, error);
 		if (!ret)
-			compare_to_original_block(&series, number, result);
+			compare_block_with_original(&series, number, result);
 	}
 	return close_series_arrays(&series, ret, error);
 }

@@ -89,7 +89,7 @@ static int close_matrix_arrays(struct matrix *matrix, int ret, u64 *repaired,
 
 static u64 *matrix_index_word_ptr(struct array *array, u64 index, bool write)
 {
-	return array_get_page_of_indices(array, index / ARRAY_PAGE_WORDS, write) +
+	return array_get_page_as_u64(array, index / ARRAY_PAGE_WORDS, write) +
 	       index % ARRAY_PAGE_WORDS;
 }
 
@@ -162,8 +162,9 @@ static double multiply_row_by_vector(struct matrix *matrix, u64 row, struct arra
 }
 
 /* The two vectors swap after each product; the last product must be in the output array. */
-static int multiply_matrix_repeatedly(struct matrix *matrix, struct array *vectors,
-				      const struct app_setup *setup, struct aftl_error *error)
+static int multiply_matrix_by_vector_repeatedly(struct matrix *matrix, struct array *vectors,
+						const struct app_setup *setup,
+						struct aftl_error *error)
 {
 	unsigned int from = setup->rounds % 2 ? 0 : 1;
 	int ret = 0;
@@ -172,7 +173,7 @@ static int multiply_matrix_repeatedly(struct matrix *matrix, struct array *vecto
 		for (u64 row = 0; row < setup->size; row++)
 			array_write_word(&vectors[!from], row,
 					 multiply_row_by_vector(matrix, row, &vectors[from]));
-		ret = array_write_back_all(&vectors[!from], error);
+		ret = array_write_back_all_pages(&vectors[!from], error);
 	}
 	return ret;
 }
@@ -210,7 +211,7 @@ static int compute_sparse_products(const struct app_place *place, const struct a
 	if (!ret)
 		ret = create_initial_vector(vectors, place, setup, &result->repaired, error);
 	if (!ret)
-		ret = multiply_matrix_repeatedly(&matrix, vectors, setup, error);
+		ret = multiply_matrix_by_vector_repeatedly(&matrix, vectors, setup, error);
 	ret = close_matrix_arrays(&matrix, ret, &result->repaired, error);
 	return app_close_arrays(all, ARRAY_SIZE(all), ret, &result->repaired, error);
 }

@@ -95,7 +95,7 @@ static int relax_grid(struct array *grid, const struct app_setup *setup, struct 
 
 	for (u64 left = setup->rounds; !ret && left; left -= min(left, (u64)SWEEPS)) {
 		sweep_grid(grid, setup->size, min(left, (u64)SWEEPS), omega);
-		ret = array_write_back_all(grid, error);
+		ret = array_write_back_all_pages(grid, error);
 	}
 	return ret;
 }
