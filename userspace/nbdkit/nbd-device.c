@@ -62,7 +62,7 @@ static u64 get_host_now_ns(void)
 	return (u64)now.tv_sec * NS_PER_S + (u64)now.tv_nsec;
 }
 
-static u64 device_to_host_ns(const struct nbd_device *device, u64 device_ns)
+static u64 convert_device_to_host_ns(const struct nbd_device *device, u64 device_ns)
 {
 	u64 span;
 
@@ -94,7 +94,7 @@ void nbd_device_unlock(struct nbd_device *device)
 
 /* Waiting */
 
-static void link_waiting_job(struct nbd_device *device, struct nbd_job *job)
+static void add_nbd_job_to_waiting_list(struct nbd_device *device, struct nbd_job *job)
 {
 	job->next = device->waiting;
 	job->link = &device->waiting;
@@ -139,9 +139,9 @@ static enum nbd_job_state wait_until_job_is_woken(struct nbd_job *job, u64 until
 }
 
 /* Return host time of the FTL's next event, unless another thread sleeps until that time. */
-static u64 get_event_time_without_waiting_thread(const struct nbd_device *device)
+static u64 get_host_ns_of_unawaited_event(const struct nbd_device *device)
 {
-	u64 next_ns = device_to_host_ns(device, aftl_next_event_ns(device->ftl));
+	u64 next_ns = convert_device_to_host_ns(device, aftl_next_event_ns(device->ftl));
 
 	return next_ns < device->armed_ns ? next_ns : U64_MAX;
 }
@@ -161,15 +161,15 @@ static void record_job_lateness(struct nbd_device *device, u64 due_ns)
  * Return true with the lock held, or false without the lock if @job is complete and the thread has
  * nothing else to do for the device.
  */
-static bool wait_for_event_without_lock(struct nbd_device *device, struct nbd_job *job)
+static bool unlock_and_wait_for_event(struct nbd_device *device, struct nbd_job *job)
 {
-	u64 until_ns = get_event_time_without_waiting_thread(device);
+	u64 until_ns = get_host_ns_of_unawaited_event(device);
 	enum nbd_job_state state;
 
 	if (until_ns != U64_MAX)
 		device->armed_ns = until_ns;
 	job->state = NBD_JOB_IN_FLIGHT;
-	link_waiting_job(device, job);
+	add_nbd_job_to_waiting_list(device, job);
 	pthread_mutex_unlock(&device->lock);
 	state = wait_until_job_is_woken(job, until_ns);
 	if (state == NBD_JOB_COMPLETE && until_ns == U64_MAX)
@@ -193,15 +193,15 @@ static void finish_nbd_job(struct nbd_device *device, struct nbd_job *job)
 	       aftl_next_event_ns(device->ftl) != U64_MAX)
 		aftl_run_to_completion(device->ftl, AFTL_TIME_MAX);
 	while (is_locked && job->pending)
-		is_locked = wait_for_event_without_lock(device, job);
+		is_locked = unlock_and_wait_for_event(device, job);
 	if (is_locked) {
 		/* If no thread waits for the FTL's next event, wake a thread to wait for it. */
-		if (device->waiting && get_event_time_without_waiting_thread(device) != U64_MAX)
+		if (device->waiting && get_host_ns_of_unawaited_event(device) != U64_MAX)
 			wake_waiting_job(device->waiting, NBD_JOB_TO_ARM);
 		pthread_mutex_unlock(&device->lock);
 	}
 	if (device->line.scale != TARGET_TIMING_OFF)
-		record_job_lateness(device, device_to_host_ns(device, job->due_ns));
+		record_job_lateness(device, convert_device_to_host_ns(device, job->due_ns));
 }
 
 /* Callbacks of the FTL */
@@ -256,7 +256,7 @@ static u8 *get_partial_page_buffer(const struct nbd_device *device, const struct
 	return io->edges + (unit == io->request.unit ? 0 : device->geo->unit_bytes);
 }
 
-static u8 *get_unit_memory(const struct nbd_device *device, u32 unit)
+static u8 *get_unit_data_ptr(const struct nbd_device *device, u32 unit)
 {
 	return device->data + (size_t)unit * device->geo->unit_bytes;
 }
@@ -278,7 +278,7 @@ void nbd_device_accept_write(void *host, struct aftl_request *request, aftl_lpn_
 	if (device->volume)
 		nbd_volume_accept_page(device->volume, tag, span.at);
 	else if (device->data)
-		memcpy(get_unit_memory(device, unit), span.at, device->geo->unit_bytes);
+		memcpy(get_unit_data_ptr(device, unit), span.at, device->geo->unit_bytes);
 }
 
 void nbd_device_read_lpn(void *host, struct aftl_request *request, const struct aftl_read *read)
@@ -298,7 +298,8 @@ void nbd_device_read_lpn(void *host, struct aftl_request *request, const struct 
 	if (read->source == AFTL_SOURCE_ZERO || (!device->data && !device->volume))
 		memset(span.at, 0, span.end - span.first);
 	else if (device->data)
-		memcpy(span.at, get_unit_memory(device, unit) + span.first, span.end - span.first);
+		memcpy(span.at, get_unit_data_ptr(device, unit) + span.first,
+		       span.end - span.first);
 	else if (nbd_volume_read_page(device->volume, read, span.first, span.at,
 				      span.end - span.first))
 		request_to_nbd_io(request)->job->error = -EIO;
@@ -321,8 +322,8 @@ void nbd_device_unmap_lpns(void *host, aftl_lpn_t first, u32 units)
 		device->pages[i] &= ~NBD_PAGE_DATA;
 	/* If madvise() fails, discarded data stay in memory: the FTL does not read them again. */
 	if (device->data && unit_bytes % 4096 == 0)
-		(void)madvise(get_unit_memory(device, from_lpn(first)), (size_t)units * unit_bytes,
-			      MADV_DONTNEED);
+		(void)madvise(get_unit_data_ptr(device, from_lpn(first)),
+			      (size_t)units * unit_bytes, MADV_DONTNEED);
 }
 
 static const struct aftl_host_ops memory_ops = {
@@ -338,8 +339,8 @@ static u8 quality_level_of_unit(const struct nbd_device *device, u32 unit)
 }
 
 /* Return the number of logical pages at the start of @all that one request can cover. */
-static u32 count_leading_units_of_level(const struct nbd_device *device,
-					const struct aftl_request *all)
+static u32 count_units_up_to_level_change(const struct nbd_device *device,
+					  const struct aftl_request *all)
 {
 	u32 units = 1;
 
@@ -392,12 +393,12 @@ static int submit_first_units_of_request(struct nbd_device *device, struct nbd_i
 	return submit_nbd_io(device, io);
 }
 
-static u32 count_request_parts(const struct nbd_device *device, struct aftl_request all)
+static u32 count_needed_ftl_requests(const struct nbd_device *device, struct aftl_request all)
 {
 	u32 parts = 0;
 
 	do {
-		u32 units = count_leading_units_of_level(device, &all);
+		u32 units = count_units_up_to_level_change(device, &all);
 
 		all.unit += units;
 		all.units -= units;
@@ -409,7 +410,7 @@ static u32 count_request_parts(const struct nbd_device *device, struct aftl_requ
 /* Execute the request @all in parts of one quality level each, and release the lock. */
 static void execute_nbd_job(struct nbd_device *device, struct nbd_job *job, struct nbd_io *all)
 {
-	u32 parts = count_request_parts(device, all->request);
+	u32 parts = count_needed_ftl_requests(device, all->request);
 	struct nbd_io one = *all;
 	struct nbd_io *ios = parts == 1 ? &one : calloc(parts, sizeof(*ios));
 
@@ -419,7 +420,7 @@ static void execute_nbd_job(struct nbd_device *device, struct nbd_job *job, stru
 		return;
 	}
 	for (u32 i = 0; i < parts; i++) {
-		u32 units = count_leading_units_of_level(device, &all->request);
+		u32 units = count_units_up_to_level_change(device, &all->request);
 		int error = submit_first_units_of_request(device, &ios[i], all, units);
 
 		if (error && !job->error)
@@ -436,7 +437,7 @@ static void execute_nbd_job(struct nbd_device *device, struct nbd_job *job, stru
 static bool must_request_wait_for_commit(const struct nbd_volume *volume, enum aftl_op op, bool fua)
 {
 	return op == AFTL_OP_FLUSH || fua ||
-	       (op != AFTL_OP_READ && nbd_volume_must_commit_writes(volume));
+	       (op != AFTL_OP_READ && nbd_volume_has_plp_entries(volume));
 }
 
 int nbd_device_execute_request(struct nbd_device *device, enum aftl_op op, void *bytes, u64 offset,

@@ -59,7 +59,7 @@ static void persist_buffered_page(struct nbd_volume *volume, u32 tag)
 }
 
 /* A commit frees PLP slots for the buffered pages that wait for one. */
-static void persist_waiting_pages(struct nbd_volume *volume)
+static void persist_pages_awaiting_plp_slots(struct nbd_volume *volume)
 {
 	u32 tags = aftl_count_buffer_tags(volume->device->ftl);
 
@@ -71,11 +71,11 @@ static void persist_waiting_pages(struct nbd_volume *volume)
 			persist_buffered_page(volume, i);
 }
 
-static void persist_buffered_write_if_required(struct nbd_volume *volume, u32 tag)
+static void persist_write_if_volume_has_plp(struct nbd_volume *volume, u32 tag)
 {
 	struct aftl_buffered_lpn what;
 
-	if (volume->error || !nbd_volume_must_commit_writes(volume) ||
+	if (volume->error || !nbd_volume_has_plp_entries(volume) ||
 	    !aftl_get_buffered_write(volume->device->ftl, tag, &what))
 		return;
 	volume->tags[tag].persisted = true;
@@ -83,7 +83,7 @@ static void persist_buffered_write_if_required(struct nbd_volume *volume, u32 ta
 	persist_buffered_page(volume, tag);
 }
 
-bool nbd_volume_must_commit_writes(const struct nbd_volume *volume)
+bool nbd_volume_has_plp_entries(const struct nbd_volume *volume)
 {
 	return aftl_volume_geometry(volume->volume)->plp_entries;
 }
@@ -91,12 +91,12 @@ bool nbd_volume_must_commit_writes(const struct nbd_volume *volume)
 void nbd_volume_accept_page(struct nbd_volume *volume, u32 tag, const void *page)
 {
 	memcpy(get_buffered_page_data(volume, tag), page, get_unit_bytes_of_volume(volume));
-	persist_buffered_write_if_required(volume, tag);
+	persist_write_if_volume_has_plp(volume, tag);
 }
 
 int nbd_volume_commit(struct nbd_volume *volume)
 {
-	persist_waiting_pages(volume);
+	persist_pages_awaiting_plp_slots(volume);
 	if (!volume->error) {
 		store_device_time_in_volume(volume);
 		set_volume_error(volume, aftl_volume_commit(volume->volume));
@@ -125,31 +125,31 @@ static struct nbd_volume *host_to_nbd_volume(void *host)
 }
 
 /* Before flash pages are overwritten, commit the relocation of the data that were on them. */
-static void commit_before_overwrite(struct nbd_volume *volume, aftl_ppn_t first, u32 ppns,
-				    bool bad)
+static void commit_relocation_before_overwrite(struct nbd_volume *volume, aftl_ppn_t first,
+					       u32 ppns, bool bad)
 {
 	if (volume->error)
 		return;
 	store_device_time_in_volume(volume);
 	if (aftl_volume_awaits_plp_slots(volume->volume, bad))
-		persist_waiting_pages(volume);
+		persist_pages_awaiting_plp_slots(volume);
 	if (!volume->error)
 		set_volume_error(volume, aftl_volume_commit_if_changed(volume->volume));
 	if (!volume->error)
 		aftl_volume_free_remap_slots_of_ppns(volume->volume, first, ppns);
 }
 
-static void commit_before_page_reprogram(struct nbd_volume *volume, aftl_ppn_t ppn)
+static void commit_relocation_before_reprogram(struct nbd_volume *volume, aftl_ppn_t ppn)
 {
 	if (aftl_get_reprogram_count_of_page(aftl_ppn_attr(aftl_media(volume->device->ftl), ppn)))
-		commit_before_overwrite(volume, ppn, 1, false);
+		commit_relocation_before_overwrite(volume, ppn, 1, false);
 }
 
 static void write_unit_to_volume(void *host, u32 tag, aftl_lpn_t lpn __maybe_unused, aftl_ppn_t ppn)
 {
 	struct nbd_volume *volume = host_to_nbd_volume(host);
 
-	commit_before_page_reprogram(volume, ppn);
+	commit_relocation_before_reprogram(volume, ppn);
 	write_volume_page(volume, aftl_volume_data_offset(volume->volume, ppn),
 			  get_buffered_page_data(volume, tag));
 }
@@ -159,7 +159,7 @@ static void copy_unit_in_volume(void *host, aftl_lpn_t lpn __maybe_unused, aftl_
 {
 	struct nbd_volume *volume = host_to_nbd_volume(host);
 
-	commit_before_page_reprogram(volume, to);
+	commit_relocation_before_reprogram(volume, to);
 	if (volume->error)
 		return;
 	set_volume_error(volume,
@@ -187,10 +187,10 @@ static void record_program_in_nbd_volume(void *host, aftl_ppn_t first)
 
 static void persist_page_that_cannot_be_programmed(void *host, u32 tag)
 {
-	persist_buffered_write_if_required(host_to_nbd_volume(host), tag);
+	persist_write_if_volume_has_plp(host_to_nbd_volume(host), tag);
 }
 
-static void release_buffer_tag(void *host, u32 tag)
+static void release_plp_entry_of_buffer_tag(void *host, u32 tag)
 {
 	struct nbd_volume *volume = host_to_nbd_volume(host);
 	struct nbd_tag *at = &volume->tags[tag];
@@ -220,7 +220,7 @@ static void record_erase_in_volume(void *host, aftl_ppn_t first, u32 ppns)
 	u32 block = from_ppn(first) / ppns;
 	struct aftl_erase_entry entry;
 
-	commit_before_overwrite(volume, first, ppns, false);
+	commit_relocation_before_overwrite(volume, first, ppns, false);
 	aftl_erase_entry_describe_block(&entry, volume->device->ftl, block);
 	if (!volume->error)
 		set_volume_error(volume, aftl_volume_record_erase(volume->volume, block, &entry));
@@ -233,7 +233,7 @@ static void record_retired_volume_blocks(void *host, u32 first, u32 blocks)
 	struct aftl_erase_entry entry;
 
 	for (; blocks; blocks--, first++) {
-		commit_before_overwrite(volume, to_ppn(first * ppns), ppns, true);
+		commit_relocation_before_overwrite(volume, to_ppn(first * ppns), ppns, true);
 		aftl_erase_entry_describe_block(&entry, volume->device->ftl, first);
 		if (!volume->error)
 			set_volume_error(volume, aftl_volume_record_retirement(volume->volume,
@@ -248,7 +248,7 @@ const struct aftl_host_ops nbd_volume_ops = {
 	.copy = copy_unit_in_volume,
 	.programmed = record_program_in_nbd_volume,
 	.unstored = persist_page_that_cannot_be_programmed,
-	.release = release_buffer_tag,
+	.release = release_plp_entry_of_buffer_tag,
 	.erase = record_erase_in_volume,
 	.retire = record_retired_volume_blocks,
 };

@@ -74,7 +74,7 @@ int __must_check nbd_volume_read_page(struct nbd_volume *volume, const struct af
 				      u32 first, void *bytes, u32 count);
 
 /* Return true if writes of this device complete after a commit, even without FUA. */
-bool nbd_volume_must_commit_writes(const struct nbd_volume *volume);
+bool nbd_volume_has_plp_entries(const struct nbd_volume *volume);
 
 /* Commit: make all recorded changes durable. Return: 0 or -EIO. */
 int __must_check nbd_volume_commit(struct nbd_volume *volume);

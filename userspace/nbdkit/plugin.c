@@ -77,7 +77,7 @@ static int set_plugin_parameter(const struct plugin_pair *pair, struct aftl_erro
 	       target_line_set_option(&device.line, pair->key, pair->value, error);
 }
 
-static int set_plugin_size(const char *text, struct aftl_error *error)
+static int set_plugin_device_size(const char *text, struct aftl_error *error)
 {
 	struct aftl_error cause;
 
@@ -150,7 +150,7 @@ static int set_plugin_table_line(struct aftl_error *error)
 	for (unsigned int i = 0; !ret && i < pair_count; i++)
 		ret = set_plugin_parameter(&pairs[i], error);
 	if (!ret)
-		ret = set_plugin_size(get_plugin_parameter_value("size"), error);
+		ret = set_plugin_device_size(get_plugin_parameter_value("size"), error);
 	return ret ? ret : check_plugin_table_line(error);
 }
 
