@@ -80,7 +80,7 @@ static bool has_examined_page_data(const struct look *look)
 }
 
 /* Return: the number of inherited errors, whose cells were programmed to the wrong state. */
-static u32 count_errors_copied_into_page(const struct look *look)
+static u32 get_inherited_errors_of_page(const struct look *look)
 {
 	u32 errors = has_examined_page_data(look) ?
 			     aftl_oob_origin(look->media, look->block, look->ppn).inherited :
@@ -194,7 +194,7 @@ static u32 draw_misread_cell_voltage(const double (*sums)[VOLTAGE_BINS + 1], u64
 static void mark_misread_cells(const struct look *look)
 {
 	const struct aftl_geometry *geo = look->media->geo;
-	u32 first = count_errors_copied_into_page(look);
+	u32 first = get_inherited_errors_of_page(look);
 	u32 end = min(first + look->errors.raw, geo->unit_bits);
 
 	for (u32 i = first; i < end; i++)
@@ -230,7 +230,7 @@ static void write_cells_json(struct json_writer *json, const struct look *look)
 	json_u64(json, "bits", look->media->geo->unit_bits);
 	json_bool(json, "data", has_examined_page_data(look));
 	json_u64(json, "raw", min(look->errors.raw, look->media->geo->unit_bits));
-	json_u64(json, "baked", count_errors_copied_into_page(look));
+	json_u64(json, "baked", get_inherited_errors_of_page(look));
 	json_u64(json, "bins", VOLTAGE_BINS);
 	json_u64(json, "bin_mv", CELL_BIN_UV / 1000);
 	json_u64(json, "below_zero_mv", -VOLTAGE_FIRST * (u64)CELL_BIN_UV / 1000);

@@ -11,7 +11,7 @@ u8 *playground_get_data_buffer(u32 bytes)
 	return play.content;
 }
 
-static bool is_unit_in_content(u32 unit)
+static bool is_unit_part_of_content_read(u32 unit)
 {
 	u64 end = (unit - play.reading + 1ULL) * play.drive.geo->unit_bytes;
 
@@ -26,7 +26,7 @@ void playground_flip_bits(void *host, struct aftl_request *request, const struct
 
 	(void)host;
 	(void)request;
-	if (!is_unit_in_content(unit))
+	if (!is_unit_part_of_content_read(unit))
 		return;
 	bytes = play.content + (size_t)(unit - play.reading) * play.drive.geo->unit_bytes;
 	if (read->lost)
@@ -55,7 +55,7 @@ static int submit_content_write(u8 op, u32 unit, u32 units, u32 class)
 	sim_drive_complete_request(&play.drive, request);
 	aftl_fail(&error, -EINVAL, "the device has %u units; %u units from unit %u on exceed them",
 		  play.drive.geo->units, units, unit);
-	return playground_fail(-EINVAL, &error);
+	return playground_report_error(-EINVAL, &error);
 }
 
 int playground_write(u32 unit, u32 units, u32 class)

@@ -59,5 +59,5 @@ int playground_convert_trace(void)
 		ret = copy_trace_to_file(trace, to, &error);
 		foreign_trace_close(trace);
 	}
-	return ret ? playground_fail(ret, &error) : 0;
+	return ret ? playground_report_error(ret, &error) : 0;
 }

@@ -12,14 +12,14 @@ struct play play;
 
 /* Callbacks from the core */
 
-static void complete_play_request(void *host, struct aftl_request *request)
+static void complete_playground_request(void *host, struct aftl_request *request)
 {
 	(void)host;
 	sim_drive_complete_request(&play.drive, request);
 }
 
 /* Record programs and erases, but not reads, which leave the painted pages unchanged. */
-static void record_array_event(void *host, const struct aftl_array_event *event)
+static void record_flash_array_event(void *host, const struct aftl_array_event *event)
 {
 	(void)host;
 	if (!play.begun || (event->op != AFTL_ARRAY_PROGRAM && event->op != AFTL_ARRAY_ERASE))
@@ -40,8 +40,8 @@ static void record_array_event(void *host, const struct aftl_array_event *event)
 static const struct aftl_host_ops ops = {
 	.alloc = core_memory_alloc,
 	.free = core_memory_free,
-	.complete = complete_play_request,
-	.array = record_array_event,
+	.complete = complete_playground_request,
+	.array = record_flash_array_event,
 	.read = playground_flip_bits,
 };
 
@@ -123,13 +123,13 @@ int playground_open(u32 count)
 		ret = create_play_device(&error);
 	if (!ret)
 		ret = open_play_stream(&error);
-	return ret ? playground_fail(ret, &error) : 0;
+	return ret ? playground_report_error(ret, &error) : 0;
 }
 
 /* Running */
 
 /* Convert a time that the page passes, a double, to nanoseconds. */
-static u64 page_time_to_ns(double ns)
+static u64 javascript_time_to_ns(double ns)
 {
 	return ns < (double)AFTL_TIME_MAX ? (u64)ceil(ns) : U64_MAX;
 }
@@ -137,10 +137,10 @@ static u64 page_time_to_ns(double ns)
 int playground_run_to_request_or_time(u32 requests, double ns)
 {
 	struct aftl_error error;
-	int ret = sim_drive_serve_until_request_or_time(&play.drive, requests, page_time_to_ns(ns),
-							&error);
+	int ret = sim_drive_serve_until_request_or_time(&play.drive, requests,
+							javascript_time_to_ns(ns), &error);
 
-	return ret ? playground_fail(ret, &error) : 0;
+	return ret ? playground_report_error(ret, &error) : 0;
 }
 
 int playground_complete_all_requests(void)
@@ -150,7 +150,7 @@ int playground_complete_all_requests(void)
 
 	play.drive.ended = true;
 	ret = sim_drive_serve_all_requests(&play.drive, &error);
-	return ret ? playground_fail(ret, &error) : 0;
+	return ret ? playground_report_error(ret, &error) : 0;
 }
 
 u64 playground_digest(void)
@@ -163,7 +163,7 @@ int playground_audit(void)
 	struct aftl_error error;
 	int ret = aftl_audit(play.drive.ftl, &error);
 
-	return ret ? playground_fail(ret, &error) : 0;
+	return ret ? playground_report_error(ret, &error) : 0;
 }
 
 /* Changing */
@@ -173,10 +173,10 @@ int playground_age(u32 hours)
 	struct aftl_error error;
 
 	if (hours > PLAY_AGE_HOURS)
-		return playground_fail(aftl_fail(&error, -EINVAL,
-						 "at most %u hours can pass at once",
-						 PLAY_AGE_HOURS),
-				       &error);
+		return playground_report_error(aftl_fail(&error, -EINVAL,
+							 "at most %u hours can pass at once",
+							 PLAY_AGE_HOURS),
+					       &error);
 	aftl_advance_age(play.drive.ftl, hours * AFTL_HOUR_NS);
 	return 0;
 }
@@ -193,5 +193,5 @@ int playground_change_parameters(void)
 	/* Paint all blocks again, because a new policy uses other kinds of blocks. */
 	for (u32 i = 0; play.drive.ftl != before && i < play.drive.geo->blocks; i++)
 		play.begun[i]++;
-	return ret ? playground_fail(ret, &error) : 0;
+	return ret ? playground_report_error(ret, &error) : 0;
 }

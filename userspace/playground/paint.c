@@ -45,7 +45,7 @@ static u32 count_painted_valid_units(const struct subject *of)
 }
 
 /* Colour a page by its class, and by whether none, some or all of the page's units are valid. */
-static u8 colour_by_class_and_validity(const struct subject *of)
+static u8 page_colour_by_class_and_validity(const struct subject *of)
 {
 	u32 valid = count_painted_valid_units(of);
 	u32 left = !valid ? 0 : valid < of->media->geo->page_units ? 1 : 2;
@@ -54,19 +54,19 @@ static u8 colour_by_class_and_validity(const struct subject *of)
 }
 
 /* Colour a page by program mode, class, and whether it has no valid unit. */
-static u8 colour_by_mode(const struct subject *of)
+static u8 page_colour_by_mode(const struct subject *of)
 {
 	return (u8)(1 + aftl_page_mode(of->attr) * 4 + aftl_page_class(of->attr) * 2 +
 		    !count_painted_valid_units(of));
 }
 
-static u8 colour_by_valid_units(const struct subject *of)
+static u8 page_colour_by_valid_units(const struct subject *of)
 {
 	return (u8)(1 + count_painted_valid_units(of) * VALID_STEPS / of->media->geo->page_units);
 }
 
 /* Colour a page by the logarithm of its age in hours. */
-static u8 colour_by_age(const struct subject *of)
+static u8 page_colour_by_age(const struct subject *of)
 {
 	u64 hours = aftl_page_age_hours(of->media, of->block, of->page,
 					aftl_age_in_hours(play.drive.ftl));
@@ -75,7 +75,7 @@ static u8 colour_by_age(const struct subject *of)
 }
 
 /* Colour a page by the logarithm of its raw bit error rate, in 2^-40. */
-static u8 colour_by_error_rate(const struct subject *of)
+static u8 page_colour_by_error_rate(const struct subject *of)
 {
 	u64 rate = aftl_cell_rber_q40(aftl_cell(play.drive.ftl), of->block, of->page,
 				      aftl_age_in_hours(play.drive.ftl));
@@ -84,14 +84,14 @@ static u8 colour_by_error_rate(const struct subject *of)
 }
 
 /* Colour a page by the erase count of its block, relative to the maximum of all blocks. */
-static u8 colour_by_wear(const struct subject *of)
+static u8 page_colour_by_wear(const struct subject *of)
 {
 	return of->most_erases ?
 		(u8)(1 + (u64)of->block->erases * WEAR_STEPS / of->most_erases) : 1;
 }
 
 /* Colour a page by the policy's use of its block, and by whether the block is open. */
-static u8 colour_by_block_kind(const struct subject *of)
+static u8 page_colour_by_block_kind(const struct subject *of)
 {
 	return (u8)(1 + of->block->kind * 2 + (of->block->state == AFTL_BLOCK_OPEN));
 }
@@ -99,10 +99,10 @@ static u8 colour_by_block_kind(const struct subject *of)
 typedef u8 (*painter)(const struct subject *of);
 
 static const painter painters[PLAY_VIEWS] = {
-	[PLAY_VIEW_USE] = colour_by_class_and_validity, [PLAY_VIEW_MODE] = colour_by_mode,
-	[PLAY_VIEW_VALID] = colour_by_valid_units,	[PLAY_VIEW_AGE] = colour_by_age,
-	[PLAY_VIEW_ERRORS] = colour_by_error_rate,	[PLAY_VIEW_WEAR] = colour_by_wear,
-	[PLAY_VIEW_KIND] = colour_by_block_kind,
+	[PLAY_VIEW_USE] = page_colour_by_class_and_validity, [PLAY_VIEW_MODE] = page_colour_by_mode,
+	[PLAY_VIEW_VALID] = page_colour_by_valid_units,	[PLAY_VIEW_AGE] = page_colour_by_age,
+	[PLAY_VIEW_ERRORS] = page_colour_by_error_rate,	[PLAY_VIEW_WEAR] = page_colour_by_wear,
+	[PLAY_VIEW_KIND] = page_colour_by_block_kind,
 };
 
 /* Wear is a property of the block, so the view of wear shows erased pages, too. */
@@ -167,8 +167,8 @@ static void paint_block(const struct picture *picture, u32 view, u32 *corner, st
 	}
 }
 
-static u32 *pixels_of_block(const struct picture *picture, const struct aftl_geometry *geo,
-			    u32 across, u32 index)
+static u32 *get_first_pixel_of_block(const struct picture *picture, const struct aftl_geometry *geo,
+				     u32 across, u32 index)
 {
 	u32 lun = index / geo->blocks_per_lun;
 	u32 block = index % geo->blocks_per_lun;
@@ -200,7 +200,8 @@ struct look {
 	u8 state;
 };
 
-static bool has_block_changed(struct look *former, u32 index, const struct aftl_block *block)
+static bool has_block_changed_since_last_paint(struct look *former, u32 index,
+					       const struct aftl_block *block)
 {
 	u32 begun = play.begun[index] + 1;
 	bool changed = begun != former->begun || block->valid != former->valid ||
@@ -251,8 +252,9 @@ u32 *playground_paint_pages(u32 view, u32 across, u32 columns, u32 width)
 		memset(pixels, 0, (size_t)picture.height * picture.stride * sizeof(*pixels));
 	for (u32 i = 0; i < geo->blocks; i++) {
 		of.block = &of.media->blocks[i];
-		if (has_block_changed(&looks[i], i, of.block) || all)
-			paint_block(&picture, view, pixels_of_block(&picture, geo, across, i), &of);
+		if (has_block_changed_since_last_paint(&looks[i], i, of.block) || all)
+			paint_block(&picture, view,
+				    get_first_pixel_of_block(&picture, geo, across, i), &of);
 	}
 	return pixels;
 }

@@ -62,7 +62,7 @@ struct play {
 extern struct play play;
 
 /* Pass the message of @error to the web page. Return: @ret */
-int playground_fail(int ret, const struct aftl_error *error);
+int playground_report_error(int ret, const struct aftl_error *error);
 
 /* Begin a JSON object; playground_json_end() returns it to the page. */
 void playground_json_begin(struct json_writer *json);

@@ -244,8 +244,8 @@ int playground_describe_block(u32 index)
 	return playground_json_end(&json);
 }
 
-static void write_play_flips_json(struct json_writer *json, aftl_lpn_t lpn, u16 generation,
-				  u32 flips)
+static void write_bit_flip_positions_json(struct json_writer *json, aftl_lpn_t lpn, u16 generation,
+					  u32 flips)
 {
 	json_begin_inline_array(json, "flipped");
 	for (u32 i = 0; i < min(flips, (u32)TOLD_FLIPS); i++)
@@ -267,8 +267,8 @@ static void write_unit_errors_json(struct json_writer *json, const struct aftl_m
 	json_u64(json, "flips", errors.flips);
 	json_u64(json, "levels", errors.levels);
 	json_bool(json, "lost", errors.lost);
-	write_play_flips_json(json, aftl_ppn_lpn(media, ppn), *aftl_oob_generation_ptr(media, ppn),
-			      errors.flips);
+	write_bit_flip_positions_json(json, aftl_ppn_lpn(media, ppn),
+				      *aftl_oob_generation_ptr(media, ppn), errors.flips);
 }
 
 static void write_page_detail_json(struct json_writer *json, const struct aftl_media *media,

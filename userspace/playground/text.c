@@ -16,7 +16,7 @@ char *playground_get_text_buffer(void)
 	return text;
 }
 
-int playground_fail(int ret, const struct aftl_error *error)
+int playground_report_error(int ret, const struct aftl_error *error)
 {
 	scnprintf(playground_get_text_buffer(), sizeof(error->text), "%s", error->text);
 	return ret;

@@ -124,7 +124,7 @@ static void convolve_distributions(struct mass *mass, const struct mass *other)
 }
 
 /* Add the voltage shifts by two neighbours: one in the same layer, one in the next layer. */
-static void add_neighbour_pair_shift(struct mass *mass, struct mass *other, double mv)
+static void convolve_shift_by_neighbour_pair(struct mass *mass, struct mass *other, double mv)
 {
 	for (u32 direction = 0; direction < 2; direction++) {
 		double share = aftl_disturb_mv[direction][0] /
@@ -139,13 +139,13 @@ static void add_neighbour_pair_shift(struct mass *mass, struct mass *other, doub
  * A shift of up to 200 + 150 mV comes from the two precise pages of one neighbouring word line; the
  * pages of the other neighbour cause the excess.
  */
-static void add_neighbour_shifts(struct mass *mass, struct mass *other, double mv)
+static void convolve_shifts_by_all_neighbours(struct mass *mass, struct mass *other, double mv)
 {
 	double near = fmin(mv, aftl_disturb_mv[0][0] + aftl_disturb_mv[1][0]);
 
-	add_neighbour_pair_shift(mass, other, near);
+	convolve_shift_by_neighbour_pair(mass, other, near);
 	if (mv > near)
-		add_neighbour_pair_shift(mass, other, mv - near);
+		convolve_shift_by_neighbour_pair(mass, other, mv - near);
 }
 
 static void convolve_cell_noise(struct mass *mass, struct mass *other, const struct condition *now,
@@ -177,7 +177,8 @@ static void compute_state_distribution(double *bins, u32 state, const struct con
 		fill_uniform_distribution(mass, uv[0] / 1e6, uv[1] / 1e6);
 	else
 		fill_normal_distribution(mass, uv[0] / 1e6, uv[1] / 1e6);
-	add_neighbour_shifts(mass, mass + 1, now->disturb_mv == 219 ? 218.75 : now->disturb_mv);
+	convolve_shifts_by_all_neighbours(mass, mass + 1,
+					  now->disturb_mv == 219 ? 218.75 : now->disturb_mv);
 	convolve_cell_noise(mass, mass + 1, now, uv[2] / 1e6);
 	memset(bins, 0, VOLTAGE_BINS * sizeof(*bins));
 	for (u32 i = 0; i < mass->count; i++) {

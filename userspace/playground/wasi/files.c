@@ -45,8 +45,8 @@ void interruption_register_clean_up(void (*clean_up)(void))
 	(void)clean_up;
 }
 
-static int wasi_file_error(const struct output_file *file, const char *what,
-			   struct aftl_error *error)
+static int report_wasi_file_error(const struct output_file *file, const char *what,
+				  struct aftl_error *error)
 {
 	int code = errno ? errno : EIO;
 
@@ -65,7 +65,7 @@ int output_file_begin(struct output_file *file, const char *path, const char *op
 	if ((size_t)scnprintf(file->temporary, sizeof(file->temporary), "%s", path) == strlen(path))
 		return 0;
 	errno = ENAMETOOLONG;
-	return wasi_file_error(file, "write", error);
+	return report_wasi_file_error(file, "write", error);
 }
 
 int output_file_commit(struct output_file *file, struct aftl_error *error)
@@ -90,7 +90,7 @@ int output_file_open(struct output_file *file, const char *path, const char *opt
 	if (ret)
 		return ret;
 	file->stream = strcmp(path, "-") ? fopen(path, "w") : stdout;
-	return file->stream ? 0 : wasi_file_error(file, "create", error);
+	return file->stream ? 0 : report_wasi_file_error(file, "create", error);
 }
 
 int output_file_close(struct output_file *file, struct aftl_error *error)
@@ -101,7 +101,7 @@ int output_file_close(struct output_file *file, struct aftl_error *error)
 	file->stream = NULL;
 	failed |= fflush(stream) != 0;
 	failed |= stream != stdout && fclose(stream);
-	return failed ? wasi_file_error(file, "write", error) : 0;
+	return failed ? report_wasi_file_error(file, "write", error) : 0;
 }
 
 unsigned int sim_count_concurrent_runs(const struct sim_work *work)
