@@ -95,7 +95,7 @@ int capture_device_find(struct capture_device *device, const char *path, struct 
 	find_mount_point(device);
 	/* Query the device-mapper target. A device that is no emulated SSD is not an error. */
 	device->emulated = read_device_attribute(device, "dm/name", name, sizeof(name)) &&
-			   !dm_device_find(&device->dm, name, &unused);
+			   !dm_device_find_by_name(&device->dm, name, &unused);
 	return 0;
 }
 

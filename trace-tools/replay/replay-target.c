@@ -114,7 +114,7 @@ static int report_target_in_use(const struct target_options *options, const stru
 				    .minor = minor(found->st_rdev) };
 	char phrase[160] = "in use";
 
-	device_find_holder(&device, phrase, sizeof(phrase));
+	is_dm_device_in_use(&device, phrase, sizeof(phrase));
 	return aftl_fail(error, -EBUSY, "%.60s is %.120s (--force may destroy its data)",
 			 options->path, phrase);
 }

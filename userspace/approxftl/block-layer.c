@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "block-layer.h"
 
-int block_layer_read_counts(const struct dm_device *device, struct block_layer *counts,
-			    struct aftl_error *error)
+int block_layer_get_io_counts(const struct dm_device *device, struct block_layer *counts,
+			      struct aftl_error *error)
 {
 	unsigned long long n[10] = { 0 };
 	char path[64];
@@ -23,7 +23,7 @@ int block_layer_read_counts(const struct dm_device *device, struct block_layer *
 	return 0;
 }
 
-void block_layer_subtract_earlier(struct block_layer *now, const struct block_layer *before)
+void block_layer_subtract_earlier_counts(struct block_layer *now, const struct block_layer *before)
 {
 	now->reads -= before->reads;
 	now->read_sectors -= before->read_sectors;

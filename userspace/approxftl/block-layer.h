@@ -23,10 +23,10 @@ struct block_layer {
 	u64 busy_ms;
 };
 
-int __must_check block_layer_read_counts(const struct dm_device *device, struct block_layer *counts,
-					 struct aftl_error *error);
+int __must_check block_layer_get_io_counts(const struct dm_device *device,
+					   struct block_layer *counts, struct aftl_error *error);
 
 /* Subtract the statistics @before from @now. */
-void block_layer_subtract_earlier(struct block_layer *now, const struct block_layer *before);
+void block_layer_subtract_earlier_counts(struct block_layer *now, const struct block_layer *before);
 
 #endif

@@ -10,7 +10,7 @@
 #define LEVELS_MAX 16
 
 /**
- * struct descent - context of find_devices_below_range()
+ * struct descent - context of find_emulated_devices()
  * @take: receives each range of an emulated SSD
  * @context: for @take
  */
@@ -83,12 +83,12 @@ static bool map_loop_to_backing_device(struct device_range *range)
 }
 
 /* Map @range through a linear target. Return: 1, 0 if the target is not linear, or an error. */
-static int map_through_linear_target(struct device_range *range, const char *name,
-				     struct aftl_error *error)
+static int map_range_through_linear_target(struct device_range *range, const char *name,
+					   struct aftl_error *error)
 {
 	u64 sector = range->offset / SECTOR, sectors;
-	int ret = dm_device_map_sector_to_lower(name, &sector, &sectors, &range->major,
-						&range->minor, error);
+	int ret = dm_device_map_sector_to_lower_device(name, &sector, &sectors, &range->major,
+						       &range->minor, error);
 
 	if (ret <= 0)
 		return ret;
@@ -111,10 +111,10 @@ static int map_range_to_emulated_device(struct device_range *range, struct dm_de
 				continue;
 			break;
 		}
-		ret = dm_device_find(device, name, &unused);
+		ret = dm_device_find_by_name(device, name, &unused);
 		if (ret != -ENXIO)
 			return ret ? aftl_fail(error, ret, "%s", unused.text) : 0;
-		ret = map_through_linear_target(range, name, error);
+		ret = map_range_through_linear_target(range, name, error);
 		if (ret < 0)
 			return ret;
 		if (!ret)
@@ -125,8 +125,8 @@ static int map_range_to_emulated_device(struct device_range *range, struct dm_de
 			 range->major, range->minor);
 }
 
-static int find_devices_below_range(void *context, const struct device_range *range,
-				    struct aftl_error *error)
+static int find_emulated_devices(void *context, const struct device_range *range,
+				 struct aftl_error *error)
 {
 	const struct descent *descent = context;
 	struct device_range rest = *range;
@@ -153,6 +153,6 @@ int block_stack_locate_file(const char *path, u64 offset, u64 length,
 {
 	struct descent descent = { take, context };
 
-	return file_extents_locate_bytes(path, offset, length, find_devices_below_range, &descent,
+	return file_extents_locate_bytes(path, offset, length, find_emulated_devices, &descent,
 					 error);
 }

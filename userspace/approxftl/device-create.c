@@ -44,7 +44,7 @@ static int set_table_line_keys(const struct device_options *options, bool profil
 }
 
 /* Return true if the data are stored in a volume: the device starts with its content. */
-static bool is_store_a_volume(const struct target_line *line)
+static bool are_data_stored_in_volume(const struct target_line *line)
 {
 	return line->store[0] == '/';
 }
@@ -104,8 +104,8 @@ int device_make_table_line(const struct device_options *options, struct target_l
 	return ret ? ret : check_device_size(options, size, sectors, error);
 }
 
-static int make_creation_plan(const struct device_options *options, struct plan *plan,
-			      struct aftl_error *error)
+static int prepare_device_creation(const struct device_options *options, struct plan *plan,
+				   struct aftl_error *error)
 {
 	int ret;
 
@@ -120,7 +120,7 @@ static int check_store_is_block_device(const struct target_line *line, struct af
 {
 	struct stat found;
 
-	if (!is_store_a_volume(line))
+	if (!are_data_stored_in_volume(line))
 		return 0;
 	if (stat(line->store, &found))
 		return aftl_fail(error, -ENOENT, "store %.80s: %s", line->store, strerror(errno));
@@ -138,8 +138,8 @@ static void print_dmsetup_command(const struct plan *plan, const char *arguments
 	       (unsigned long long)plan->sectors, TARGET_NAME, arguments);
 }
 
-static void print_creation_plan_json(const struct device_options *options, const struct plan *plan,
-				     const char *arguments)
+static void print_device_creation_json(const struct device_options *options,
+				       const struct plan *plan, const char *arguments)
 {
 	char table[TARGET_LINE_SIZE + 64];
 	char timing[AFTL_VALUE_SIZE];
@@ -149,7 +149,7 @@ static void print_creation_plan_json(const struct device_options *options, const
 	scnprintf(table, sizeof(table), "0 %llu %s %s", (unsigned long long)plan->sectors,
 		  TARGET_NAME, arguments);
 	target_line_format_timing(&plan->line, timing);
-	device_begin_verb_json(options, &json);
+	device_begin_json_of_verb(options, &json);
 	json_string(&json, "name", plan->name);
 	json_bool(&json, "created", !options->dry_run);
 	json_string(&json, "table", table);
@@ -164,12 +164,12 @@ static void print_creation_plan_json(const struct device_options *options, const
 	json_string(&json, "policy", plan->line.policy->name);
 	json_string(&json, "timing", timing);
 	json_bool(&json, "made_volume", plan->made);
-	if (!is_store_a_volume(&plan->line))
+	if (!are_data_stored_in_volume(&plan->line))
 		json_string(&json, "starting_state", starting_state_get_name(&plan->line.config));
 	json_envelope_end(&json);
 }
 
-static void print_volume_plan(const struct plan *plan)
+static void print_new_volume_message(const struct plan *plan)
 {
 	char uuid[UUID_TEXT_SIZE];
 
@@ -179,22 +179,22 @@ static void print_volume_plan(const struct plan *plan)
 	printf("%s was empty and is volume %s now\n", plan->line.store, uuid);
 }
 
-static void print_creation_plan(const struct device_options *options, const struct plan *plan,
-				const char *arguments)
+static void print_device_creation(const struct device_options *options, const struct plan *plan,
+				  const char *arguments)
 {
 	char size[HUMAN_SIZE], starting[STARTING_STATE_SIZE];
 
 	human_format_bytes(size, plan->sectors * TARGET_SECTOR);
 	starting_state_print(&plan->line.config, starting);
 	if (options->json) {
-		print_creation_plan_json(options, plan, arguments);
+		print_device_creation_json(options, plan, arguments);
 	} else if (options->dry_run) {
 		print_dmsetup_command(plan, arguments);
 	} else {
-		print_volume_plan(plan);
+		print_new_volume_message(plan);
 		printf("/dev/mapper/%s: %s, profile %s, policy %s, store %s", plan->name, size,
 		       plan->line.profile, plan->line.policy->name, plan->line.store);
-		if (!is_store_a_volume(&plan->line))
+		if (!are_data_stored_in_volume(&plan->line))
 			printf(", %s", starting);
 		putchar('\n');
 	}
@@ -203,12 +203,12 @@ static void print_creation_plan(const struct device_options *options, const stru
 int device_make_volume_header(const struct target_line *line, struct aftl_volume_header *super,
 			      bool *made, struct aftl_error *error)
 {
-	if (!is_store_a_volume(line))
+	if (!are_data_stored_in_volume(line))
 		return 0;
 	super->config = line->config;
 	scnprintf(super->profile, sizeof(super->profile), "%s", line->profile);
 	scnprintf(super->policy, sizeof(super->policy), "%s", line->policy->name);
-	return volume_make_if_absent(line->store, super, made, error);
+	return volume_make_if_path_has_none(line->store, super, made, error);
 }
 
 static int create_dm_device(struct plan *plan, const char *arguments, struct aftl_error *error)
@@ -232,13 +232,13 @@ static enum exit_code run_device_create(const struct device_options *options)
 	int ret;
 
 	interruption_catch_stop_signals();
-	if (make_creation_plan(options, &plan, &error))
+	if (prepare_device_creation(options, &plan, &error))
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	target_line_print(&plan.line, arguments);
 	ret = options->dry_run ? 0 : create_dm_device(&plan, arguments, &error);
 	if (ret)
 		return report_device_failure(options, ret, &error);
-	print_creation_plan(options, &plan, arguments);
+	print_device_creation(options, &plan, arguments);
 	return EXIT_DONE;
 }
 

@@ -67,11 +67,11 @@ static void print_fault_table(const struct device_options *options, const struct
 	list_begin(&list, &options->list);
 	for (unsigned int i = 0; i < table->count; i++)
 		add_fault_row(&list, &table->all[i]);
-	if (!device_is_full_json_wanted(options)) {
-		device_print_list_of_verb(options, &list);
+	if (!is_json_of_all_columns_requested(options)) {
+		device_print_list_or_json(options, &list);
 		return;
 	}
-	device_begin_verb_json(options, &json);
+	device_begin_json_of_verb(options, &json);
 	json_string(&json, "name", table->device.name);
 	json_begin_array(&json, "faults");
 	list_write_json(&list, &json);
@@ -233,8 +233,8 @@ static int get_unit_size_of_faulty_device(struct fault_table *table, struct aftl
 	return ret;
 }
 
-static int add_faults_of_device_range(void *context, const struct dm_device *device,
-				      const struct device_range *range, struct aftl_error *error)
+static int add_range_faults_to_table(void *context, const struct dm_device *device,
+				     const struct device_range *range, struct aftl_error *error)
 {
 	struct file_fault *place = context;
 	struct fault_table *table = place->table;
@@ -266,14 +266,15 @@ static int add_faults_of_device_range(void *context, const struct dm_device *dev
 	return 0;
 }
 
-static int add_faults_of_file(const struct device_options *options, const struct aftl_fault *fault,
-			      struct fault_table *table, struct aftl_error *error)
+static int add_file_faults_to_table(const struct device_options *options,
+				    const struct aftl_fault *fault, struct fault_table *table,
+				    struct aftl_error *error)
 {
 	struct file_fault place = { *fault, table };
 
 	return block_stack_locate_file(options->file, options->offset,
 				       options->length ? options->length : 1,
-				       add_faults_of_device_range, &place, error);
+				       add_range_faults_to_table, &place, error);
 }
 
 /* Command line */
@@ -358,10 +359,10 @@ static int fill_fault_table_and_find_device(const struct device_options *options
 	int ret = check_device_mapper_ready(error);
 
 	if (ret || options->file)
-		return ret ? ret : add_faults_of_file(options, script->all, table, error);
+		return ret ? ret : add_file_faults_to_table(options, script->all, table, error);
 	for (unsigned int i = 0; i < script->count; i++)
 		add_fault_to_table(table, &script->all[i]);
-	return dm_device_find(&table->device, options->words[0], error);
+	return dm_device_find_by_name(&table->device, options->words[0], error);
 }
 
 static enum exit_code run_device_fault(const struct device_options *options)

@@ -40,8 +40,8 @@ static int query_all_block_states(const struct dm_device *device, struct health 
 	return ret;
 }
 
-static int query_runs_of_lost_units(const struct dm_device *device, struct lost_runs *runs,
-				    struct aftl_error *error)
+static int query_lost_unit_ranges(const struct dm_device *device, struct lost_runs *runs,
+				  struct aftl_error *error)
 {
 	char *answer;
 	int ret = dm_device_message(device, "lost 0", &answer, error);
@@ -71,7 +71,7 @@ static int examine_device_health(const struct device_options *options, struct de
 	};
 	ret = query_all_block_states(&view->device, health, error);
 	if (!ret && health->status.lost_units)
-		ret = query_runs_of_lost_units(&view->device, runs, error);
+		ret = query_lost_unit_ranges(&view->device, runs, error);
 	if (!ret)
 		health_judge_device(health);
 	return ret;
@@ -172,9 +172,9 @@ static void print_health_json(const struct device_options *options,
 	struct json_writer json;
 	const struct aftl_counters *counters;
 
-	device_begin_verb_json(options, &json);
+	device_begin_json_of_verb(options, &json);
 	json_begin_array(&json, "devices");
-	device_write_common_json_keys(&json, view);
+	device_begin_description_json(&json, view);
 	json_string(&json, "verdict", health_verdict_words[health->verdict]);
 	json_begin_array(&json, "reasons");
 	for (unsigned int i = 0; i < health->reason_count; i++)

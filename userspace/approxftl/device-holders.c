@@ -33,7 +33,7 @@ static bool is_device_mounted(const struct dm_device *device, char *phrase, size
 	return found;
 }
 
-static bool is_same_device_number(const struct dm_device *device, const char *path)
+static bool is_path_a_node_of_device(const struct dm_device *device, const char *path)
 {
 	struct stat found;
 
@@ -49,7 +49,7 @@ static bool is_device_used_for_swap(const struct dm_device *device, char *phrase
 
 	while (swaps && !found && fgets(line, sizeof(line), swaps)) {
 		line[strcspn(line, " \t\n")] = '\0';
-		found = is_same_device_number(device, line);
+		found = is_path_a_node_of_device(device, line);
 		if (found)
 			scnprintf(phrase, size, "used as swap; swapoff %s first", line);
 	}
@@ -96,7 +96,7 @@ static bool is_nvme_namespace(const struct dm_device *device, char *phrase, size
 				fclose(file);
 			if (found)
 				path[strcspn(path, "\n")] = '\0';
-			found = found && is_same_device_number(device, path);
+			found = found && is_path_a_node_of_device(device, path);
 		}
 	globfree(&paths);
 	if (found)
@@ -120,7 +120,7 @@ static void get_process_name(const char *pid, char *name, size_t size)
 	fclose(comm);
 }
 
-static bool process_holds_device(const struct dm_device *device, const char *pid)
+static bool does_process_have_device_open(const struct dm_device *device, const char *pid)
 {
 	const struct dirent *entry;
 	bool found = false;
@@ -140,7 +140,7 @@ static bool process_holds_device(const struct dm_device *device, const char *pid
 	return found;
 }
 
-static bool is_open_in_process(const struct dm_device *device, char *phrase, size_t size)
+static bool is_device_open_in_any_process(const struct dm_device *device, char *phrase, size_t size)
 {
 	const struct dirent *entry;
 	DIR *processes = opendir("/proc");
@@ -149,7 +149,7 @@ static bool is_open_in_process(const struct dm_device *device, char *phrase, siz
 
 	while (processes && !found && (entry = readdir(processes))) {
 		found = isdigit((unsigned char)entry->d_name[0]) &&
-			process_holds_device(device, entry->d_name);
+			does_process_have_device_open(device, entry->d_name);
 		if (!found)
 			continue;
 		get_process_name(entry->d_name, name, sizeof(name));
@@ -160,10 +160,11 @@ static bool is_open_in_process(const struct dm_device *device, char *phrase, siz
 	return found;
 }
 
-bool device_find_holder(const struct dm_device *device, char *phrase, size_t size)
+bool is_dm_device_in_use(const struct dm_device *device, char *phrase, size_t size)
 {
 	return is_device_mounted(device, phrase, size) ||
 	       is_device_used_for_swap(device, phrase, size) ||
 	       has_stacked_device(device, phrase, size) ||
-	       is_nvme_namespace(device, phrase, size) || is_open_in_process(device, phrase, size);
+	       is_nvme_namespace(device, phrase, size) ||
+	       is_device_open_in_any_process(device, phrase, size);
 }

@@ -6,11 +6,11 @@
 #include "dm-device.h"
 
 /**
- * device_find_holder() - describe a user of @device in one phrase
+ * is_dm_device_in_use() - describe a user of @device in one phrase
  * @phrase: such as "mounted on /mnt"
  *
  * Return: false if no user can be found.
  */
-bool device_find_holder(const struct dm_device *device, char *phrase, size_t size);
+bool is_dm_device_in_use(const struct dm_device *device, char *phrase, size_t size);
 
 #endif

@@ -75,10 +75,10 @@ static void print_device_list_json(const struct device_options *options,
 {
 	struct json_writer json;
 
-	device_begin_verb_json(options, &json);
+	device_begin_json_of_verb(options, &json);
 	json_begin_array(&json, "devices");
 	for (unsigned int i = 0; i < count; i++) {
-		device_write_common_json_keys(&json, &views[i]);
+		device_begin_description_json(&json, &views[i]);
 		json_end_object(&json);
 	}
 	json_end_array(&json);
@@ -90,14 +90,14 @@ static void print_device_list(const struct device_options *options, const struct
 {
 	struct text_list list;
 
-	if (device_is_full_json_wanted(options)) {
+	if (is_json_of_all_columns_requested(options)) {
 		print_device_list_json(options, views, count);
 		return;
 	}
 	list_begin(&list, &options->list);
 	for (unsigned int i = 0; i < count; i++)
 		add_device_row(&list, &views[i]);
-	device_print_list_of_verb(options, &list);
+	device_print_list_or_json(options, &list);
 }
 
 /* Report a device whose table or status line cannot be parsed, and list the others. */

@@ -48,7 +48,7 @@ static void print_metric_label(const char *key, const char *value)
 	putchar('"');
 }
 
-static bool has_name_suffix(const char *name, const char *end)
+static bool does_name_end_with(const char *name, const char *end)
 {
 	size_t length = strlen(name), rest = strlen(end);
 
@@ -58,7 +58,7 @@ static bool has_name_suffix(const char *name, const char *end)
 /* Return the power of ten that divides nanoseconds or picojoules to get seconds or joules. */
 static unsigned int get_decimals_of_metric_unit(const char *name)
 {
-	return has_name_suffix(name, "_ns") ? NS : has_name_suffix(name, "_pj") ? PJ : 0;
+	return does_name_end_with(name, "_ns") ? NS : does_name_end_with(name, "_pj") ? PJ : 0;
 }
 
 /* Convert a name as Prometheus requires: host_program_ns becomes host_program_seconds. */
@@ -72,7 +72,7 @@ static void make_metric_name(char text[METRIC_NAME], const char *part, const cha
 		  decimals == NS ? "_seconds" : decimals == PJ ? "_joules" : "", end);
 }
 
-static void print_metric_head(const char *name, const char *type, const char *help)
+static void print_metric_help_and_type(const char *name, const char *type, const char *help)
 {
 	printf("# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
@@ -109,7 +109,7 @@ static void print_counter_metrics(const struct metrics *metrics)
 		const char *own = aftl_counter_info[i].name;
 
 		make_metric_name(name, "", own, "_total");
-		print_metric_head(name, "counter", aftl_counter_info[i].help);
+		print_metric_help_and_type(name, "counter", aftl_counter_info[i].help);
 		for (unsigned int j = 0; j < metrics->count; j++)
 			print_metric_line(name, &metrics->devices[j],
 					  aftl_counter_get(&metrics->devices[j]
@@ -125,7 +125,7 @@ static void print_gauge_metric(const struct metrics *metrics, const char *own, c
 	char name[METRIC_NAME];
 
 	make_metric_name(name, "status_", own, "");
-	print_metric_head(name, "gauge", help);
+	print_metric_help_and_type(name, "gauge", help);
 	for (unsigned int i = 0; i < metrics->count; i++) {
 		const char *status = (const char *)&metrics->devices[i].view.status;
 
@@ -224,7 +224,7 @@ static void print_lun_metrics(const struct metrics *metrics)
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
-		print_metric_head(kinds[i].name, kinds[i].type, kinds[i].help);
+		print_metric_help_and_type(kinds[i].name, kinds[i].type, kinds[i].help);
 		for (unsigned int j = 0; j < metrics->count; j++)
 			print_lun_metric(kinds[i].name, &metrics->devices[j], kinds[i].field,
 					 kinds[i].decimals);
@@ -266,7 +266,7 @@ static int query_metrics_of_named_device(struct metrics *metrics, const char *na
 					 struct aftl_error *error)
 {
 	struct dm_device device;
-	int ret = dm_device_find(&device, name, error);
+	int ret = dm_device_find_by_name(&device, name, error);
 
 	return ret ? ret : query_device_metrics(metrics, &device, error);
 }
@@ -282,8 +282,8 @@ enum exit_code metrics_print(const struct device_options *options)
 			query_metrics_of_named_device(&metrics, options->words[0], &error) :
 			query_metrics_of_all_devices(&metrics, &error);
 	if (!ret) {
-		print_metric_head("approxftl_device_info", "gauge",
-				  "a device, and what it was made of");
+		print_metric_help_and_type("approxftl_device_info", "gauge",
+					   "a device, and what it was made of");
 		for (unsigned int i = 0; i < metrics.count; i++) {
 			const struct device_view *view = &metrics.devices[i].view;
 
@@ -297,8 +297,8 @@ enum exit_code metrics_print(const struct device_options *options)
 		}
 		print_counter_metrics(&metrics);
 		print_status_metrics(&metrics);
-		print_metric_head("approxftl_late_seconds", "histogram",
-				  "how much later than the model's time requests were handed back");
+		print_metric_help_and_type("approxftl_late_seconds", "histogram",
+					   "how much later than the model's time requests were handed back");
 		for (unsigned int i = 0; i < metrics.count; i++)
 			print_completion_lateness_metric(&metrics.devices[i]);
 		print_lun_metrics(&metrics);

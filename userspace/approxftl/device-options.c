@@ -86,8 +86,8 @@ static const struct command_option options_table[] = {
 	SWITCH('h', 'h', "help", help, "print this"),
 };
 
-static bool verb_has_option(const struct command_line *line,
-			    const struct command_option *option)
+static bool does_verb_accept_option(const struct command_line *line,
+				    const struct command_option *option)
 {
 	const struct device_verb *verb = line->context;
 
@@ -156,7 +156,7 @@ static struct command_line get_command_line_of_verb(const struct device_verb *ve
 		.count = ARRAY_SIZE(options_table),
 		.column = 34,
 		.context = verb,
-		.takes = verb_has_option,
+		.takes = does_verb_accept_option,
 		.word = add_verb_operand,
 		.other = set_table_line_key_of_option,
 	};
@@ -247,17 +247,17 @@ enum exit_code device_verb_main(const struct device_verb *verb, int argc, char *
 	return EXIT_DONE;
 }
 
-void device_begin_verb_json(const struct device_options *options, struct json_writer *json)
+void device_begin_json_of_verb(const struct device_options *options, struct json_writer *json)
 {
 	json_envelope_begin(json, options->out, options->argc, options->argv);
 }
 
-bool device_is_full_json_wanted(const struct device_options *options)
+bool is_json_of_all_columns_requested(const struct device_options *options)
 {
 	return options->json && !options->list.chosen;
 }
 
-void device_print_list_of_verb(const struct device_options *options, struct text_list *list)
+void device_print_list_or_json(const struct device_options *options, struct text_list *list)
 {
 	struct json_writer json;
 
@@ -265,7 +265,7 @@ void device_print_list_of_verb(const struct device_options *options, struct text
 		list_print(list, options->out);
 		return;
 	}
-	device_begin_verb_json(options, &json);
+	device_begin_json_of_verb(options, &json);
 	json_begin_array(&json, "rows");
 	list_write_json(list, &json);
 	json_end_array(&json);

@@ -11,7 +11,7 @@ static int report_device_in_use(const struct dm_device *device, struct aftl_erro
 {
 	char holder[160];
 
-	if (!device_find_holder(device, holder, sizeof(holder)))
+	if (!is_dm_device_in_use(device, holder, sizeof(holder)))
 		scnprintf(holder, sizeof(holder), "held open %u times, by whom is not to be seen",
 			  device->open_count);
 	return aftl_fail(error, -EBUSY, "%.60s is in use: %s", device->name, holder);
@@ -28,7 +28,7 @@ static int remove_dm_device(const struct device_options *options, const struct d
 	char holder[160];
 	int ret = 0;
 
-	if (!may_wait && device->open_count && device_find_holder(device, holder, sizeof(holder)))
+	if (!may_wait && device->open_count && is_dm_device_in_use(device, holder, sizeof(holder)))
 		return report_device_in_use(device, error);
 	if (options->force && device->open_count)
 		ret = dm_device_switch_to_error_target(device, error);
@@ -48,13 +48,13 @@ static enum exit_code run_device_remove(const struct device_options *options)
 	struct json_writer json;
 
 	if (!ret)
-		ret = dm_device_find(&device, options->words[0], &error);
+		ret = dm_device_find_by_name(&device, options->words[0], &error);
 	if (!ret)
 		ret = remove_dm_device(options, &device, &waits, &error);
 	if (ret)
 		return report_device_failure(options, ret, &error);
 	if (options->json) {
-		device_begin_verb_json(options, &json);
+		device_begin_json_of_verb(options, &json);
 		json_string(&json, "name", device.name);
 		json_bool(&json, "removed", !waits);
 		json_bool(&json, "deferred", waits);
@@ -79,7 +79,7 @@ const struct device_verb verb_remove = {
 
 #define MESSAGE_SIZE 1024
 
-static int join_words_of_message(const struct device_options *options, char text[MESSAGE_SIZE],
+static int join_message_operands(const struct device_options *options, char text[MESSAGE_SIZE],
 				 struct aftl_error *error)
 {
 	size_t used = 0;
@@ -98,8 +98,8 @@ static int join_words_of_message(const struct device_options *options, char text
 }
 
 /* Splits @answer in place. */
-static void print_message_answer(const struct device_options *options,
-				 const struct dm_device *device, char *answer)
+static void print_device_reply_to_message(const struct device_options *options,
+					  const struct dm_device *device, char *answer)
 {
 	struct json_writer json;
 	char *rest = answer;
@@ -109,7 +109,7 @@ static void print_message_answer(const struct device_options *options,
 		fputs(answer, stdout);
 		return;
 	}
-	device_begin_verb_json(options, &json);
+	device_begin_json_of_verb(options, &json);
 	json_string(&json, "name", device->name);
 	json_begin_inline_array(&json, "message");
 	for (unsigned int i = 1; i < options->word_count; i++)
@@ -131,14 +131,14 @@ static enum exit_code run_device_message(const struct device_options *options)
 	int ret = check_device_mapper_ready(&error);
 
 	if (!ret)
-		ret = join_words_of_message(options, message, &error);
+		ret = join_message_operands(options, message, &error);
 	if (!ret)
-		ret = dm_device_find(&device, options->words[0], &error);
+		ret = dm_device_find_by_name(&device, options->words[0], &error);
 	if (!ret)
 		ret = dm_device_message(&device, message, &answer, &error);
 	if (ret)
 		return report_device_failure(options, ret, &error);
-	print_message_answer(options, &device, answer);
+	print_device_reply_to_message(options, &device, answer);
 	free(answer);
 	return EXIT_DONE;
 }

@@ -25,11 +25,11 @@ int device_sample_take(const struct dm_device *device, struct sample *sample,
 	sample->device_ns = sample->stats.device_ns;
 	if (!ret)
 		ret = device_read_luns(device, &sample->luns, error);
-	return ret ? ret : block_layer_read_counts(device, &sample->layer, error);
+	return ret ? ret : block_layer_get_io_counts(device, &sample->layer, error);
 }
 
-void device_sample_compute_difference(struct sample *between, const struct sample *now,
-				      const struct sample *before)
+void device_sample_subtract_earlier_sample(struct sample *between, const struct sample *now,
+					   const struct sample *before)
 {
 	size_t bytes = now->luns.count * sizeof(*now->luns.list);
 
@@ -39,7 +39,7 @@ void device_sample_compute_difference(struct sample *between, const struct sampl
 	between->at_ns -= before->at_ns;
 	between->device_ns -= before->device_ns;
 	target_stats_subtract_earlier_counts(&between->stats, &before->stats);
-	block_layer_subtract_earlier(&between->layer, &before->layer);
+	block_layer_subtract_earlier_counts(&between->layer, &before->layer);
 	target_luns_subtract_earlier_counts(&between->luns, &before->luns);
 }
 
@@ -59,7 +59,7 @@ void sleep_until_sample_time(u64 at_ns)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 }
 
-int parse_interval_option(const char *given, u64 *ns, struct aftl_error *error)
+int parse_sample_interval_option(const char *given, u64 *ns, struct aftl_error *error)
 {
 	char text[64];
 	struct aftl_error cause;
@@ -74,7 +74,7 @@ int parse_interval_option(const char *given, u64 *ns, struct aftl_error *error)
 			 "--interval: %.40s is out of range; it must be 10ms to 24h", given);
 }
 
-int parse_count_option(const char *given, u64 *count, struct aftl_error *error)
+int parse_sample_count_option(const char *given, u64 *count, struct aftl_error *error)
 {
 	struct aftl_error cause;
 

@@ -31,8 +31,8 @@ int __must_check device_sample_take(const struct dm_device *device, struct sampl
 				    struct aftl_error *error);
 
 /* Compute the difference between two samples of a device; the caller calls device_sample_free(). */
-void device_sample_compute_difference(struct sample *between, const struct sample *now,
-				      const struct sample *before);
+void device_sample_subtract_earlier_sample(struct sample *between, const struct sample *now,
+					   const struct sample *before);
 
 void device_sample_free(struct sample *sample);
 
@@ -61,9 +61,9 @@ u64 get_monotonic_time_ns(void);
 void sleep_until_sample_time(u64 at_ns);
 
 /* Parse the value of --interval; a number without a unit is in seconds. */
-int __must_check parse_interval_option(const char *given, u64 *ns, struct aftl_error *error);
+int __must_check parse_sample_interval_option(const char *given, u64 *ns, struct aftl_error *error);
 
 /* Parse the value of --count, which must be at least 1. */
-int __must_check parse_count_option(const char *given, u64 *count, struct aftl_error *error);
+int __must_check parse_sample_count_option(const char *given, u64 *count, struct aftl_error *error);
 
 #endif

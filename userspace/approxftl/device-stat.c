@@ -132,7 +132,7 @@ static void write_block_layer_json(struct json_writer *json, const struct block_
 	json_end_object(json);
 }
 
-static void write_sample_json(struct json_writer *json, const struct sample *sample)
+static void write_device_sample_json(struct json_writer *json, const struct sample *sample)
 {
 	const struct target_stats *stats = &sample->stats;
 	const struct target_stream *streams;
@@ -199,11 +199,11 @@ static void print_stat_line(struct series *series, const struct sample *sample, 
 
 static void print_stat_sample(struct series *series, const struct sample *sample, u64 number)
 {
-	if (device_is_full_json_wanted(series->options)) {
+	if (is_json_of_all_columns_requested(series->options)) {
 		json_begin_object(&series->json, NULL);
 		json_u64(&series->json, "interval_ns", sample->at_ns);
 		json_u64(&series->json, "device_interval_ns", sample->device_ns);
-		write_sample_json(&series->json, sample);
+		write_device_sample_json(&series->json, sample);
 		json_end_object(&series->json);
 	} else {
 		print_stat_line(series, sample, number);
@@ -212,8 +212,8 @@ static void print_stat_sample(struct series *series, const struct sample *sample
 }
 
 /* Sleep until absolute times, so that delays do not add up; a signal ends the wait. */
-static int print_samples_at_intervals(struct series *series, struct sample *before,
-				      struct aftl_error *error)
+static int print_statistics_at_intervals(struct series *series, struct sample *before,
+					 struct aftl_error *error)
 {
 	u64 next_ns = before->at_ns;
 	struct sample now, between;
@@ -226,7 +226,7 @@ static int print_samples_at_intervals(struct series *series, struct sample *befo
 			break;
 		ret = device_sample_take(&series->view.device, &now, error);
 		if (!ret) {
-			device_sample_compute_difference(&between, &now, before);
+			device_sample_subtract_earlier_sample(&between, &now, before);
 			print_stat_sample(series, &between, number);
 			device_sample_free(&between);
 		}
@@ -238,13 +238,13 @@ static int print_samples_at_intervals(struct series *series, struct sample *befo
 
 static void begin_sample_series_json(struct series *series)
 {
-	device_begin_verb_json(series->options, &series->json);
+	device_begin_json_of_verb(series->options, &series->json);
 	if (series->options->list.chosen) {
 		json_begin_array(&series->json, "rows");
 		return;
 	}
 	json_begin_array(&series->json, "devices");
-	device_write_common_json_keys(&series->json, &series->view);
+	device_begin_description_json(&series->json, &series->view);
 	json_begin_array(&series->json, "samples");
 }
 
@@ -260,7 +260,7 @@ static enum exit_code print_sample_series(struct series *series)
 		begin_sample_series_json(series);
 	ret = device_sample_take(&series->view.device, &before, &error);
 	if (!ret)
-		ret = print_samples_at_intervals(series, &before, &error);
+		ret = print_statistics_at_intervals(series, &before, &error);
 	device_sample_free(&before);
 	if (series->options->json) {
 		json_end_array(&series->json);
@@ -278,7 +278,7 @@ static enum exit_code print_sample_series(struct series *series)
 
 /* All counters, once */
 
-static void print_stream_row(struct text_table *table, const struct target_stream *stream)
+static void print_unit_rows_of_stream(struct text_table *table, const struct target_stream *stream)
 {
 	static const char *const words[] = { "", ", moved" };
 
@@ -302,12 +302,12 @@ static void print_placement_handle_row(struct text_table *table,
 	}
 }
 
-static void print_stat_totals_json(struct series *series, const struct sample *sample)
+static void print_total_statistics_json(struct series *series, const struct sample *sample)
 {
-	device_begin_verb_json(series->options, &series->json);
+	device_begin_json_of_verb(series->options, &series->json);
 	json_begin_array(&series->json, "devices");
-	device_write_common_json_keys(&series->json, &series->view);
-	write_sample_json(&series->json, sample);
+	device_begin_description_json(&series->json, &series->view);
+	write_device_sample_json(&series->json, sample);
 	json_end_object(&series->json);
 	json_end_array(&series->json);
 	json_envelope_end(&series->json);
@@ -320,7 +320,7 @@ static enum exit_code print_totals_of_device(struct series *series)
 	int ret = device_sample_take(&series->view.device, &sample, &error);
 
 	if (!ret && series->options->json) {
-		print_stat_totals_json(series, &sample);
+		print_total_statistics_json(series, &sample);
 	} else if (!ret) {
 		const struct target_stats *stats = &sample.stats;
 		struct text_table table;
@@ -332,7 +332,7 @@ static enum exit_code print_totals_of_device(struct series *series)
 					       (unsigned long long)
 						       aftl_counter_get(&stats->counters, i));
 		for (unsigned int i = 0; i < AFTL_STREAMS && stats->streams[i].name[0]; i++)
-			print_stream_row(&table, &stats->streams[i]);
+			print_unit_rows_of_stream(&table, &stats->streams[i]);
 		for (unsigned int i = 0; i < count_placement_handles_in_use(stats->handles); i++)
 			print_placement_handle_row(&table, stats->handles, i);
 		format_fixed_point(text, sim_get_write_amplification(&stats->counters, 0), 4, "");
@@ -364,9 +364,9 @@ static int parse_stat_options(struct series *series, struct aftl_error *error)
 	if (options->prometheus && (options->interval || options->json))
 		return aftl_fail(error, -EINVAL, "--prometheus excludes --interval and --json");
 	if (options->interval)
-		ret = parse_interval_option(options->interval, &series->interval_ns, error);
+		ret = parse_sample_interval_option(options->interval, &series->interval_ns, error);
 	if (!ret && options->count)
-		ret = parse_count_option(options->count, &series->count, error);
+		ret = parse_sample_count_option(options->count, &series->count, error);
 	return ret;
 }
 

@@ -57,7 +57,7 @@ static int list_watched_devices(const struct device_options *options, struct dm_
 		return dm_device_list(devices, count, error);
 	*devices = memory_alloc_zeroed(1, sizeof(**devices));
 	*count = 1;
-	return dm_device_find(*devices, options->words[0], error);
+	return dm_device_find_by_name(*devices, options->words[0], error);
 }
 
 /* Skip a device that is removed meanwhile, unless the command line names it. */
@@ -111,7 +111,7 @@ static void print_watched_device(const struct watched *now, const struct watched
 		.end = is_terminal_in_full_screen() ? "\033[K" : "",
 	};
 
-	device_sample_compute_difference(&between, &now->sample, &before->sample);
+	device_sample_subtract_earlier_sample(&between, &now->sample, &before->sample);
 	top_frame_print(stdout, &frame);
 	device_sample_free(&between);
 }
@@ -183,9 +183,9 @@ static enum exit_code run_device_top(const struct device_options *options)
 	int ret = 0;
 
 	if (options->interval)
-		ret = parse_interval_option(options->interval, &interval_ns, &error);
+		ret = parse_sample_interval_option(options->interval, &interval_ns, &error);
 	if (!ret && options->count)
-		ret = parse_count_option(options->count, &count, &error);
+		ret = parse_sample_count_option(options->count, &count, &error);
 	if (ret)
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	ret = check_device_mapper_ready(&error);

@@ -124,13 +124,13 @@ struct device_verb {
 enum exit_code device_verb_main(const struct device_verb *verb, int argc, char **argv);
 
 /* Begin the verb's JSON document. */
-void device_begin_verb_json(const struct device_options *options, struct json_writer *json);
+void device_begin_json_of_verb(const struct device_options *options, struct json_writer *json);
 
 /* Return true if JSON shall have all data; with -o or -S it has only the rows of the list. */
-bool device_is_full_json_wanted(const struct device_options *options);
+bool is_json_of_all_columns_requested(const struct device_options *options);
 
 /* Print a verb's list with the columns and the order that the options select; free the list. */
-void device_print_list_of_verb(const struct device_options *options, struct text_list *list);
+void device_print_list_or_json(const struct device_options *options, struct text_list *list);
 
 /* Return the last value of @key on the command line, or @standard if there is none. */
 const char *device_get_value_of_table_key(const struct device_options *options, const char *key,
@@ -180,6 +180,6 @@ int __must_check device_read_luns(const struct dm_device *device, struct target_
 				  struct aftl_error *error);
 
 /* Print the common JSON keys of a device; the object stays open. */
-void device_write_common_json_keys(struct json_writer *json, const struct device_view *view);
+void device_begin_description_json(struct json_writer *json, const struct device_view *view);
 
 #endif

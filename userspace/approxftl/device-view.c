@@ -43,7 +43,7 @@ int device_view_find_and_read(struct device_view *view, const char *name, struct
 	int ret = check_device_mapper_ready(error);
 
 	if (!ret)
-		ret = dm_device_find(&view->device, name, error);
+		ret = dm_device_find_by_name(&view->device, name, error);
 	return ret ? ret : device_view_read_table_and_status(view, error);
 }
 
@@ -87,7 +87,7 @@ static void write_status_json(struct json_writer *json, const struct target_stat
 	json_end_object(json);
 }
 
-void device_write_common_json_keys(struct json_writer *json, const struct device_view *view)
+void device_begin_description_json(struct json_writer *json, const struct device_view *view)
 {
 	char timing[AFTL_VALUE_SIZE];
 

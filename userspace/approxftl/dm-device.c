@@ -105,7 +105,7 @@ static int report_kernel_refusal(const struct task *task, struct aftl_error *err
 }
 
 /* On failure, report the target's own message if the kernel log is readable. */
-static int dm_task_run_and_report_refusal(struct task *task, struct aftl_error *error)
+static int dm_task_run_and_report_failure(struct task *task, struct aftl_error *error)
 {
 	struct aftl_error sentence;
 	int ret;
@@ -114,7 +114,7 @@ static int dm_task_run_and_report_refusal(struct task *task, struct aftl_error *
 	if (dm_task_run(task->dmt))
 		return 0;
 	ret = report_kernel_refusal(task, error);
-	if (kernel_log_read_refusal(task->log, &sentence))
+	if (kernel_log_read_target_error(task->log, &sentence))
 		*error = sentence;
 	else if (task->log < 0)
 		scnprintf(error->text + strlen(error->text),
@@ -125,14 +125,14 @@ static int dm_task_run_and_report_refusal(struct task *task, struct aftl_error *
 }
 
 /* Run a task and wait until its device nodes exist, made by udev or else by libdevmapper. */
-static int dm_task_run_with_udev(struct task *task, struct aftl_error *error)
+static int dm_task_run_and_wait_for_udev(struct task *task, struct aftl_error *error)
 {
 	u32 cookie = 0;
 	int ret;
 
 	if (!dm_task_set_cookie(task->dmt, &cookie, 0))
 		return aftl_fail(error, -EIO, "%s", complaint);
-	ret = dm_task_run_and_report_refusal(task, error);
+	ret = dm_task_run_and_report_failure(task, error);
 	dm_udev_wait(cookie);
 	dm_task_update_nodes();
 	return ret;
@@ -160,7 +160,7 @@ static int get_dm_device_info(struct dm_device *device, const char *name, struct
 
 	if (ret)
 		return ret;
-	ret = dm_task_run_and_report_refusal(&task, error);
+	ret = dm_task_run_and_report_failure(&task, error);
 	if (!ret && !dm_task_get_info(task.dmt, &info))
 		ret = report_no_memory(error);
 	if (!ret && !info.exists)
@@ -182,7 +182,7 @@ static int get_dm_device_info(struct dm_device *device, const char *name, struct
 	return ret;
 }
 
-int dm_device_find(struct dm_device *device, const char *name, struct aftl_error *error)
+int dm_device_find_by_name(struct dm_device *device, const char *name, struct aftl_error *error)
 {
 	int ret;
 
@@ -224,15 +224,15 @@ static int map_sector_by_linear_target(struct dm_task *dmt, u64 *sector, u64 *se
 	return 0;
 }
 
-int dm_device_map_sector_to_lower(const char *name, u64 *sector, u64 *sectors, u32 *major,
-				  u32 *minor, struct aftl_error *error)
+int dm_device_map_sector_to_lower_device(const char *name, u64 *sector, u64 *sectors, u32 *major,
+					 u32 *minor, struct aftl_error *error)
 {
 	struct task task;
 	int ret = dm_task_begin(&task, DM_DEVICE_TABLE, name, error);
 
 	if (ret)
 		return ret;
-	ret = dm_task_run_and_report_refusal(&task, error);
+	ret = dm_task_run_and_report_failure(&task, error);
 	if (!ret)
 		ret = map_sector_by_linear_target(task.dmt, sector, sectors, major, minor);
 	dm_task_end(&task);
@@ -245,8 +245,8 @@ static int compare_device_names(const void *a, const void *b)
 }
 
 /* A device that was removed meanwhile is left out of the list. */
-static void add_devices_of_name_list(const struct dm_names *names, struct dm_device **devices,
-				     unsigned int *count)
+static void add_devices_from_dm_names(const struct dm_names *names, struct dm_device **devices,
+				      unsigned int *count)
 {
 	struct aftl_error unused;
 	struct dm_device device;
@@ -272,10 +272,10 @@ int dm_device_list(struct dm_device **devices, unsigned int *count, struct aftl_
 	*count = 0;
 	if (ret)
 		return ret;
-	ret = dm_task_run_and_report_refusal(&task, error);
+	ret = dm_task_run_and_report_failure(&task, error);
 	names = ret ? NULL : dm_task_get_names(task.dmt);
 	if (names)
-		add_devices_of_name_list(names, devices, count);
+		add_devices_from_dm_names(names, devices, count);
 	if (*count)
 		qsort(*devices, *count, sizeof(**devices), compare_device_names);
 	dm_task_end(&task);
@@ -294,7 +294,7 @@ int dm_device_get_table_or_status(const char *name, enum dm_device_text what, ch
 
 	if (ret)
 		return ret;
-	ret = dm_task_run_and_report_refusal(&task, error);
+	ret = dm_task_run_and_report_failure(&task, error);
 	if (!ret) {
 		dm_get_next_target(task.dmt, NULL, &start, &length, &type, &params);
 		if (!type || strcmp(type, TARGET_NAME) != 0)
@@ -329,7 +329,7 @@ int dm_device_check_name_is_unused(const char *name, struct aftl_error *error)
 
 	if (ret)
 		return ret;
-	ret = dm_task_run_and_report_refusal(&task, error);
+	ret = dm_task_run_and_report_failure(&task, error);
 	if (!ret && dm_task_get_info(task.dmt, &info) && info.exists)
 		ret = aftl_fail(error, -EEXIST,
 				"there is a device %.60s already; choose another name, or remove it first",
@@ -358,7 +358,7 @@ int dm_device_create(const char *name, u64 sectors, const char *arguments,
 	if (!dm_task_add_target(task.dmt, 0, sectors, TARGET_NAME, arguments))
 		ret = report_no_memory(error);
 	else
-		ret = dm_task_run_with_udev(&task, error);
+		ret = dm_task_run_and_wait_for_udev(&task, error);
 	/* The kernel tried to load the module: a target that is still missing is not installed. */
 	if (ret && !is_target_loaded())
 		ret = aftl_fail(error, -ENOENT,
@@ -380,7 +380,7 @@ int dm_device_remove(const char *name, enum dm_device_remove how, struct aftl_er
 	else if (dm_udev_get_sync_support())
 		ret = dm_task_retry_remove(task.dmt) ? 0 : report_no_memory(error);
 	if (!ret)
-		ret = dm_task_run_with_udev(&task, error);
+		ret = dm_task_run_and_wait_for_udev(&task, error);
 	dm_task_end(&task);
 	return ret;
 }
@@ -393,7 +393,7 @@ static int load_error_table(const struct dm_device *device, struct aftl_error *e
 	if (ret)
 		return ret;
 	ret = dm_task_add_target(task.dmt, 0, device->sectors, "error", "") ?
-		      dm_task_run_and_report_refusal(&task, error) :
+		      dm_task_run_and_report_failure(&task, error) :
 		      report_no_memory(error);
 	dm_task_end(&task);
 	return ret;
@@ -408,7 +408,7 @@ static int resume_dm_device_without_flush(const struct dm_device *device, struct
 	if (ret)
 		return ret;
 	ret = dm_task_no_flush(task.dmt) && dm_task_skip_lockfs(task.dmt) ?
-		      dm_task_run_with_udev(&task, error) : report_no_memory(error);
+		      dm_task_run_and_wait_for_udev(&task, error) : report_no_memory(error);
 	dm_task_end(&task);
 	return ret;
 }
@@ -432,7 +432,7 @@ int dm_device_message(const struct dm_device *device, const char *message, char 
 	if (!dm_task_set_sector(task.dmt, 0) || !dm_task_set_message(task.dmt, message))
 		ret = report_no_memory(error);
 	else
-		ret = dm_task_run_and_report_refusal(&task, error);
+		ret = dm_task_run_and_report_failure(&task, error);
 	if (!ret) {
 		said = dm_task_get_message_response(task.dmt);
 		*answer = memory_copy_text(said ? said : "");

@@ -69,8 +69,8 @@ int __must_check dm_device_switch_to_error_target(const struct dm_device *device
 						  struct aftl_error *error);
 
 /* Find a device of the target by name, with or without /dev/mapper/. */
-int __must_check dm_device_find(struct dm_device *device, const char *name,
-				struct aftl_error *error);
+int __must_check dm_device_find_by_name(struct dm_device *device, const char *name,
+					struct aftl_error *error);
 
 /**
  * dm_device_list() - list all devices of the target, ordered by name
@@ -88,14 +88,15 @@ int __must_check dm_device_get_table_or_status(const char *name, enum dm_device_
 					       char **text, struct aftl_error *error);
 
 /**
- * dm_device_map_sector_to_lower() - find the place of a sector below a device of any target
+ * dm_device_map_sector_to_lower_device() - find the place of a sector below a device of any target
  * @sector: sector of the device; updated to the corresponding sector of the device below
  * @sectors: number of sectors that follow each other below, from this one on
  *
  * Return: 1, 0 if the sector is not of target "linear", or a negative error number.
  */
-int __must_check dm_device_map_sector_to_lower(const char *name, u64 *sector, u64 *sectors,
-					       u32 *major, u32 *minor, struct aftl_error *error);
+int __must_check dm_device_map_sector_to_lower_device(const char *name, u64 *sector, u64 *sectors,
+						      u32 *major, u32 *minor,
+						      struct aftl_error *error);
 
 /**
  * dm_device_message() - send a message to the target

@@ -25,7 +25,7 @@ __printf(2, 3) static void set_diagnosis_text(struct diagnosis *diagnosis, const
 	va_end(args);
 }
 
-static void diagnose_as_missing(struct diagnosis *diagnosis, const char *what)
+static void report_component_missing(struct diagnosis *diagnosis, const char *what)
 {
 	diagnosis->finding = FINDING_MISSING;
 	scnprintf(diagnosis->found, sizeof(diagnosis->found), "%s", what);
@@ -48,7 +48,7 @@ static void set_diagnosis(struct diagnosis *diagnosis, bool there, const char *g
 		set_diagnosis_text(diagnosis, "%s", good);
 		return;
 	}
-	diagnose_as_missing(diagnosis, bad);
+	report_component_missing(diagnosis, bad);
 	set_remedy(diagnosis, "%s", remedy);
 }
 
@@ -116,15 +116,15 @@ static void diagnose_module_loading(const struct machine *machine, struct diagno
 	char line[4096];
 
 	if (!machine_has_file(machine, "/proc/modules")) {
-		diagnose_as_missing(diagnosis, "this kernel cannot load modules");
+		report_component_missing(diagnosis, "this kernel cannot load modules");
 		set_remedy(diagnosis,
 			   "boot a kernel of the distribution, or use a virtual machine");
 	} else if (find_line_in_file(machine, "/proc/cmdline", "nomodule", line, sizeof(line))) {
-		diagnose_as_missing(diagnosis, "the kernel was started with \"nomodule\"");
+		report_component_missing(diagnosis, "the kernel was started with \"nomodule\"");
 		set_remedy(diagnosis, "reboot without it, or use a virtual machine");
 	} else if (find_line_in_file(machine, "/proc/sys/kernel/modules_disabled", "1", line,
 				     sizeof(line))) {
-		diagnose_as_missing(diagnosis, "loading modules has been switched off");
+		report_component_missing(diagnosis, "loading modules has been switched off");
 		set_remedy(diagnosis,
 			   "reboot; sysctl kernel.modules_disabled cannot be taken back");
 	} else {
@@ -172,7 +172,7 @@ static void diagnose_kernel_headers(const struct machine *machine, struct diagno
 	} else if (is_module_loaded(machine) || is_module_installed(machine)) {
 		set_diagnosis_text(diagnosis, "not there, and not needed: the module is built");
 	} else {
-		diagnose_as_missing(diagnosis, "not there: the module cannot be built");
+		report_component_missing(diagnosis, "not there: the module cannot be built");
 		set_remedy(diagnosis, "apt-get install linux-headers-%s", machine->release);
 	}
 }
@@ -185,7 +185,7 @@ static void diagnose_installed_module(const struct machine *machine, struct diag
 		set_diagnosis_text(diagnosis,
 				   "loaded, but not installed: the next boot will not find it");
 	} else {
-		diagnose_as_missing(diagnosis, "not installed for this kernel");
+		report_component_missing(diagnosis, "not installed for this kernel");
 		set_remedy(diagnosis,
 			   "in the sources: make -C /lib/modules/%s/build M=$PWD modules modules_install && depmod -a",
 			   machine->release);
@@ -200,7 +200,7 @@ static void diagnose_module_loaded(const struct machine *machine, struct diagnos
 		set_diagnosis_text(diagnosis,
 				   "not loaded; the first \"approxftl create\" does that");
 	} else {
-		diagnose_as_missing(diagnosis, "not loaded");
+		report_component_missing(diagnosis, "not loaded");
 		set_remedy(diagnosis, "modprobe %s, once it is installed", MODULE);
 	}
 }
@@ -243,11 +243,11 @@ static void diagnose_tag_support(const struct machine *machine, struct diagnosis
 	if (!access(path, R_OK | W_OK)) {
 		set_diagnosis_text(diagnosis, "/dev/approxftl");
 	} else if (access(path, F_OK)) {
-		diagnose_as_missing(diagnosis,
-				    "/dev/approxftl is not there, though the module is loaded");
+		report_component_missing(diagnosis,
+					 "/dev/approxftl is not there, though the module is loaded");
 		set_remedy(diagnosis, "udevadm trigger --subsystem-match=misc");
 	} else {
-		diagnose_as_missing(diagnosis, "you may not use /dev/approxftl");
+		report_component_missing(diagnosis, "you may not use /dev/approxftl");
 		set_remedy(diagnosis, "adduser \"$USER\" approxftl, then log in again");
 	}
 }
@@ -282,7 +282,7 @@ static void diagnose_python_package(const struct machine *machine, struct diagno
 						    machine->root, home)) {
 		set_diagnosis_text(diagnosis, "installed for the programs in the build directory");
 	} else {
-		diagnose_as_missing(diagnosis, "not installed");
+		report_component_missing(diagnosis, "not installed");
 		set_remedy(diagnosis, "apt-get install python3-%s", package);
 	}
 }
@@ -332,7 +332,7 @@ static void diagnose_program(const struct machine *machine, const struct doctor_
 		set_diagnosis_text(diagnosis, "installed");
 		return;
 	}
-	diagnose_as_missing(diagnosis, "not installed");
+	report_component_missing(diagnosis, "not installed");
 	set_remedy(diagnosis, "apt-get install %s", check->package);
 }
 

@@ -87,7 +87,7 @@ static void print_check_list(const struct device_options *options,
 		list_add_text(&list, "%s", examination->diagnoses[i].found);
 		list_add_text(&list, "%s", examination->diagnoses[i].remedy);
 	}
-	device_print_list_of_verb(options, &list);
+	device_print_list_or_json(options, &list);
 }
 
 static void print_check_group(struct text_table *table, const struct examination *examination,
@@ -104,7 +104,7 @@ static void print_check_group(struct text_table *table, const struct examination
 		}
 }
 
-static void print_check_remedies(const struct examination *examination)
+static void print_remedies_of_failed_checks(const struct examination *examination)
 {
 	for (unsigned int i = 0; i < doctor_check_count; i++)
 		if (*examination->diagnoses[i].remedy)
@@ -120,7 +120,7 @@ static void print_system_verdict(const struct examination *examination)
 
 	if (!native || !helpful || !virtual) {
 		puts("What mends it");
-		print_check_remedies(examination);
+		print_remedies_of_failed_checks(examination);
 	}
 	if (native)
 		puts("Devices can be made here: approxftl create NAME");
@@ -149,7 +149,7 @@ static void print_examination_json(const struct device_options *options,
 {
 	struct json_writer json;
 
-	device_begin_verb_json(options, &json);
+	device_begin_json_of_verb(options, &json);
 	json_string(&json, "kernel", examination->machine.release);
 	json_begin_object(&json, "usable");
 	for (unsigned int i = 0; i < DOCTOR_GROUPS; i++)

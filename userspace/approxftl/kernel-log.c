@@ -17,7 +17,7 @@ int kernel_log_open_at_end(void)
 	return log;
 }
 
-bool kernel_log_read_refusal(int log, struct aftl_error *sentence)
+bool kernel_log_read_target_error(int log, struct aftl_error *sentence)
 {
 	char record[RECORD_SIZE];
 	bool found = false;

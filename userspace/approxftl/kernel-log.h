@@ -9,11 +9,11 @@
 int kernel_log_open_at_end(void);
 
 /**
- * kernel_log_read_refusal() - get the target's last message since kernel_log_open_at_end()
+ * kernel_log_read_target_error() - get the target's last message since kernel_log_open_at_end()
  * @log: descriptor of kernel_log_open_at_end(), which is closed
  *
  * Return: false if there was none.
  */
-bool kernel_log_read_refusal(int log, struct aftl_error *sentence);
+bool kernel_log_read_target_error(int log, struct aftl_error *sentence);
 
 #endif

@@ -14,7 +14,7 @@ struct listed {
 	const char *about;
 };
 
-static bool get_profile_at(unsigned int index, struct listed *listed)
+static bool get_name_and_help_of_profile(unsigned int index, struct listed *listed)
 {
 	listed->name = aftl_profile_name(index);
 	if (listed->name)
@@ -22,7 +22,7 @@ static bool get_profile_at(unsigned int index, struct listed *listed)
 	return listed->name;
 }
 
-static bool get_policy_at(unsigned int index, struct listed *listed)
+static bool get_name_and_help_of_policy(unsigned int index, struct listed *listed)
 {
 	const struct aftl_policy_type *type = aftl_policy_at(index);
 
@@ -31,7 +31,7 @@ static bool get_policy_at(unsigned int index, struct listed *listed)
 	return type;
 }
 
-static bool get_param_at(unsigned int index, struct listed *listed)
+static bool get_name_and_help_of_param(unsigned int index, struct listed *listed)
 {
 	if (index >= aftl_param_count())
 		return false;
@@ -42,7 +42,7 @@ static bool get_param_at(unsigned int index, struct listed *listed)
 typedef bool (*list_at)(unsigned int index, struct listed *listed);
 
 /* Return true if @name is among the operands, or if there are no operands. */
-static bool is_name_requested(const struct device_options *options, const char *name)
+static bool is_name_among_operands(const struct device_options *options, const char *name)
 {
 	for (unsigned int i = 0; i < options->word_count; i++)
 		if (option_has_name(name, options->words[i], strlen(options->words[i])))
@@ -55,7 +55,7 @@ static bool find_next_requested_name(const struct device_options *options, list_
 				     unsigned int *index, struct listed *listed)
 {
 	while (at((*index)++, listed))
-		if (is_name_requested(options, listed->name))
+		if (is_name_among_operands(options, listed->name))
 			return true;
 	return false;
 }
@@ -114,7 +114,7 @@ static const char *const change_names[] = {
 	[AFTL_CHANGE_NEVER] = "never",
 };
 
-static void print_param_range(const struct aftl_param *param, char *text, size_t size)
+static void print_value_range_of_param(const struct aftl_param *param, char *text, size_t size)
 {
 	char smallest[AFTL_VALUE_SIZE];
 	char largest[AFTL_VALUE_SIZE];
@@ -152,7 +152,7 @@ static void add_param_row(struct text_list *list, unsigned int index, u64 value)
 	aftl_param_format(param, value, text);
 	list_add_text(list, "%s", text);
 	list_add_text(list, "%s", type_names[param->type]);
-	print_param_range(param, text, sizeof(text));
+	print_value_range_of_param(param, text, sizeof(text));
 	list_add_text(list, "%s", text);
 	list_add_text(list, "%s", change_names[aftl_param_change(index)]);
 	list_add_text(list, "%s", param->help);
@@ -166,9 +166,9 @@ static void print_param_list(const struct device_options *options, const struct 
 
 	list_begin(&list, &options->list);
 	for (unsigned int i = 0; i < aftl_param_count(); i++)
-		if (is_name_requested(options, aftl_param_at(i)->key))
+		if (is_name_among_operands(options, aftl_param_at(i)->key))
 			add_param_row(&list, i, aftl_param_get(config, i));
-	device_print_list_of_verb(options, &list);
+	device_print_list_or_json(options, &list);
 }
 
 static void add_param_cell(struct json_writer *json, const char *key,
@@ -208,11 +208,11 @@ static void print_params_json(const struct device_options *options, const char *
 {
 	struct json_writer json;
 
-	device_begin_verb_json(options, &json);
+	device_begin_json_of_verb(options, &json);
 	json_string(&json, "profile", profile);
 	json_begin_array(&json, "parameters");
 	for (unsigned int i = 0; i < aftl_param_count(); i++)
-		if (is_name_requested(options, aftl_param_at(i)->key))
+		if (is_name_among_operands(options, aftl_param_at(i)->key))
 			write_param_json(&json, i, aftl_param_get(config, i));
 	json_end_array(&json);
 	json_envelope_end(&json);
@@ -221,7 +221,7 @@ static void print_params_json(const struct device_options *options, const char *
 static enum exit_code run_list_params(const struct device_options *options)
 {
 	const char *profile = device_get_value_of_table_key(options, "profile", "demo");
-	enum exit_code code = check_all_listed_names(options, get_param_at);
+	enum exit_code code = check_all_listed_names(options, get_name_and_help_of_param);
 	struct aftl_config config;
 	struct aftl_error error;
 
@@ -229,7 +229,7 @@ static enum exit_code run_list_params(const struct device_options *options)
 		return code;
 	if (aftl_profile_load(&config, profile, &error))
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
-	if (device_is_full_json_wanted(options))
+	if (is_json_of_all_columns_requested(options))
 		print_params_json(options, profile, &config);
 	else
 		print_param_list(options, &config);
@@ -261,7 +261,7 @@ static void print_requested_names_json(const struct device_options *options, lis
 	struct listed listed;
 	unsigned int i = 0;
 
-	device_begin_verb_json(options, &json);
+	device_begin_json_of_verb(options, &json);
 	json_begin_array(&json, options->verb);
 	while (find_next_requested_name(options, at, &i, &listed)) {
 		json_begin_object(&json, NULL);
@@ -275,12 +275,13 @@ static void print_requested_names_json(const struct device_options *options, lis
 
 static enum exit_code run_list_names(const struct device_options *options)
 {
-	list_at at = strcmp(options->verb, "profiles") ? get_policy_at : get_profile_at;
+	list_at at = strcmp(options->verb, "profiles") ? get_name_and_help_of_policy :
+							 get_name_and_help_of_profile;
 	enum exit_code code = check_all_listed_names(options, at);
 
 	if (code)
 		return code;
-	if (device_is_full_json_wanted(options)) {
+	if (is_json_of_all_columns_requested(options)) {
 		print_requested_names_json(options, at);
 	} else {
 		struct text_list list;
@@ -293,7 +294,7 @@ static enum exit_code run_list_names(const struct device_options *options)
 			list_add_text(&list, "%s", listed.name);
 			list_add_text(&list, "%s", listed.about);
 		}
-		device_print_list_of_verb(options, &list);
+		device_print_list_or_json(options, &list);
 	}
 	return EXIT_DONE;
 }

@@ -123,7 +123,7 @@ static int check_blkid_signatures(const struct medium_file *file, struct aftl_er
 
 /* Zeroes */
 
-u64 medium_get_sample_offset(u64 bytes, u32 index)
+u64 medium_compute_sampled_offset(u64 bytes, u32 index)
 {
 	u64 places = (bytes - 2ULL * MEDIUM_END_BYTES) / MEDIUM_PLACE_BYTES;
 
@@ -135,7 +135,8 @@ static bool are_all_bytes_zero(const u8 *bytes, u32 size)
 	return !size || (!bytes[0] && !memcmp(bytes, bytes + 1, size - 1));
 }
 
-static int report_nonzero_byte(const struct medium_file *file, u64 offset, struct aftl_error *error)
+static int report_nonzero_medium_byte(const struct medium_file *file, u64 offset,
+				      struct aftl_error *error)
 {
 	char what[128];
 
@@ -153,7 +154,8 @@ static int check_buffer_is_zero(struct medium_file *file, u64 offset, u32 size,
 	if (ret)
 		return aftl_fail(error, ret, "%.160s cannot be read: %s", file->path,
 				 strerror(-ret));
-	return are_all_bytes_zero(bytes, size) ? 0 : report_nonzero_byte(file, offset, error);
+	return are_all_bytes_zero(bytes, size) ? 0 :
+						 report_nonzero_medium_byte(file, offset, error);
 }
 
 static int check_range_is_zero(struct medium_file *file, u64 from, u64 to, struct aftl_error *error)
@@ -174,7 +176,7 @@ static int check_sampled_ranges_are_zero(struct medium_file *file, struct aftl_e
 	int ret = 0;
 
 	for (u32 i = 0; !ret && i < MEDIUM_PLACES; i++)
-		ret = check_buffer_is_zero(file, medium_get_sample_offset(file->size, i),
+		ret = check_buffer_is_zero(file, medium_compute_sampled_offset(file->size, i),
 					   MEDIUM_PLACE_BYTES, error);
 	return ret;
 }

@@ -13,11 +13,11 @@
 #define MEDIUM_PLACE_BYTES 4096ULL
 
 /**
- * medium_get_sample_offset() - return the offset of sample @index on a medium of @bytes bytes
+ * medium_compute_sampled_offset() - return the offset of sample @index on a medium of @bytes bytes
  *
  * The offsets depend on the size only: a repeated check looks at the same samples.
  */
-u64 medium_get_sample_offset(u64 bytes, u32 index);
+u64 medium_compute_sampled_offset(u64 bytes, u32 index);
 
 /**
  * medium_check_empty() - refuse a medium that holds data

@@ -11,8 +11,8 @@
 #include "medium-file.h"
 
 /* Read or write all bytes of a range of the medium; continue after a signal or a short transfer. */
-int medium_file_read_or_write(struct medium_file *file, u64 offset, void *bytes, u32 size,
-			      bool write)
+int medium_file_transfer_bytes(struct medium_file *file, u64 offset, void *bytes, u32 size,
+			       bool write)
 {
 	offset += file->base;
 	while (size) {
@@ -36,7 +36,7 @@ int medium_file_read_or_write(struct medium_file *file, u64 offset, void *bytes,
 
 static int read_medium_for_core(void *host, u64 offset, void *bytes, u32 size)
 {
-	return medium_file_read_or_write(host, offset, bytes, size, false);
+	return medium_file_transfer_bytes(host, offset, bytes, size, false);
 }
 
 /* Let the kernel start to read a range of the medium into the page cache. */
@@ -54,7 +54,7 @@ static int write_medium_for_core(void *host, u64 offset, const void *bytes, u32 
 	struct medium_file *file = host;
 
 	file->whole->write_failure =
-		medium_file_read_or_write(file, offset, (void *)(uintptr_t)bytes, size, true);
+		medium_file_transfer_bytes(file, offset, (void *)(uintptr_t)bytes, size, true);
 	return file->whole->write_failure;
 }
 
@@ -170,8 +170,8 @@ int medium_file_extend(struct medium_file *file, u64 bytes, struct aftl_error *e
 	return 0;
 }
 
-void medium_file_open_from_offset(struct medium_file *part, const struct medium_file *whole,
-				  u64 base)
+void medium_file_init_part_at_offset(struct medium_file *part, const struct medium_file *whole,
+				     u64 base)
 {
 	*part = *whole;
 	part->medium.host = part;

@@ -63,12 +63,12 @@ int __must_check medium_file_extend(struct medium_file *file, u64 bytes,
  * Make @part a medium that begins at @base of @whole. Close only @whole, after the last use of
  * @part.
  */
-void medium_file_open_from_offset(struct medium_file *part, const struct medium_file *whole,
-				  u64 base);
+void medium_file_init_part_at_offset(struct medium_file *part, const struct medium_file *whole,
+				     u64 base);
 
 /* Read or write @size bytes at @offset of the volume. Return: 0 or a negative error number. */
-int __must_check medium_file_read_or_write(struct medium_file *file, u64 offset, void *bytes,
-					   u32 size, bool write);
+int __must_check medium_file_transfer_bytes(struct medium_file *file, u64 offset, void *bytes,
+					    u32 size, bool write);
 
 void medium_file_close(struct medium_file *file);
 

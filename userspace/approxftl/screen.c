@@ -35,7 +35,7 @@ static void write_screen_text(const char *text)
 	}
 }
 
-static void set_terminal_raw(void)
+static void set_terminal_to_raw_mode(void)
 {
 	struct termios raw = before;
 
@@ -70,7 +70,7 @@ void screen_begin(void)
 	sigaction(SIGTSTP, &stop, NULL);
 	interruption_register_clean_up(restore_terminal);
 	interruption_catch_stop_signals();
-	set_terminal_raw();
+	set_terminal_to_raw_mode();
 }
 
 void screen_end(void)
@@ -142,7 +142,7 @@ int screen_wait_for_key(u64 until_ns)
 		fflush(stdout);
 		restore_terminal();
 		kill(getpid(), SIGSTOP);
-		set_terminal_raw();
+		set_terminal_to_raw_mode();
 	}
 	return key;
 }

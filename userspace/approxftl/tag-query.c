@@ -80,7 +80,7 @@ static int query_tags_of_open_file(struct approxftl *library, int fd, struct que
 }
 
 /* Return true if @next follows @last, with equal class and flags, and both or none have flips. */
-static bool is_unit_like_previous_unit(const struct approxftl_unit *last,
+static bool can_units_share_output_row(const struct approxftl_unit *last,
 				       const struct approxftl_unit *next, u64 unit_bytes)
 {
 	return next->offset == last->offset + (s64)unit_bytes && next->kind == last->kind &&
@@ -94,7 +94,7 @@ static const char *get_text_of_unit_flags(u32 flags)
 	return flags & APPROXFTL_UNIT_NO_MODEL ? "not modelled" : "";
 }
 
-static const char *get_name_of_stored_class(const struct approxftl_unit *unit)
+static const char *get_class_name_of_stored_unit(const struct approxftl_unit *unit)
 {
 	unsigned int level = approxftl_unit_level(unit);
 
@@ -122,8 +122,8 @@ static void add_flash_address_cells(struct text_list *list, s64 offset, s64 leng
 }
 
 /* Add an output row for consecutive units of one state; return the first unit after them. */
-static unsigned int add_row_of_equal_units(struct text_list *list, const struct query *query,
-					   unsigned int first)
+static unsigned int add_row_for_consecutive_units(struct text_list *list, const struct query *query,
+						  unsigned int first)
 {
 	u64 unit_bytes = query->errors.unit_bytes;
 	u64 flips = query->units[first].flips;
@@ -131,13 +131,13 @@ static unsigned int add_row_of_equal_units(struct text_list *list, const struct 
 	s64 bytes;
 
 	while (next < query->unit_count &&
-	       is_unit_like_previous_unit(&query->units[next - 1], &query->units[next], unit_bytes))
+	       can_units_share_output_row(&query->units[next - 1], &query->units[next], unit_bytes))
 		flips += query->units[next++].flips;
 	bytes = (s64)((next - first) * unit_bytes);
 	list_add_row(list);
 	list_add_text(list, "stored");
 	list_add_text(list, "%lld+%lld", (long long)query->units[first].offset, (long long)bytes);
-	list_add_text(list, "%s", get_name_of_stored_class(&query->units[first]));
+	list_add_text(list, "%s", get_class_name_of_stored_unit(&query->units[first]));
 	list_add_text(list, "%s", get_text_of_unit_flags(query->units[first].flags));
 	list_add_number(list, flips, 0, NULL);
 	add_flash_address_cells(list, query->units[first].offset, bytes);
@@ -152,7 +152,7 @@ static void add_tagged_range_row(struct text_list *list, const struct approxftl_
 	list_add_row(list);
 	list_add_text(list, "tagged");
 	list_add_text(list, "%s", text);
-	list_add_text(list, "%s", get_class_name_of_range(extent));
+	list_add_text(list, "%s", get_class_name_of_tagged_range(extent));
 	list_add_text(list, "%s", "");
 	list_add_text(list, "%s", "");
 	add_flash_address_cells(list, extent->offset, extent->length);
@@ -175,7 +175,7 @@ static void print_flipped_bits_by_level(const struct query *query)
 		       (unsigned long long)flips[level], (unsigned long long)units[level]);
 }
 
-static void print_sums_of_stored_units(const struct query *query)
+static void print_flip_totals_of_stored_units(const struct query *query)
 {
 	print_flipped_bits_by_level(query);
 	printf("%llu bits are flipped in %llu of %llu units\n",
@@ -206,7 +206,7 @@ static void print_query_json(const struct device_options *options, const struct 
 	struct json_writer json;
 	const struct approxftl_errors *errors;
 
-	device_begin_verb_json(options, &json);
+	device_begin_json_of_verb(options, &json);
 	json_string(&json, "path", options->words[0]);
 	write_tagged_ranges_json(&json, "ranges", query->extents, query->extent_count);
 	errors = &query->errors;
@@ -237,7 +237,7 @@ static enum exit_code run_tag_query(struct approxftl *library, const struct devi
 		return EXIT_FAILED;
 	ret = query_tags_of_open_file(library, fd, &query);
 	close(fd);
-	if (!ret && device_is_full_json_wanted(options)) {
+	if (!ret && is_json_of_all_columns_requested(options)) {
 		print_query_json(options, &query);
 	} else if (!ret) {
 		struct text_list list;
@@ -246,11 +246,11 @@ static enum exit_code run_tag_query(struct approxftl *library, const struct devi
 		for (int range = 0; range < query.extent_count; range++)
 			add_tagged_range_row(&list, &query.extents[range]);
 		for (unsigned int i = 0; i < query.unit_count;)
-			i = add_row_of_equal_units(&list, &query, i);
-		device_print_list_of_verb(options, &list);
+			i = add_row_for_consecutive_units(&list, &query, i);
+		device_print_list_or_json(options, &list);
 	}
 	if (!ret && !options->json && !options->list.chosen)
-		print_sums_of_stored_units(&query);
+		print_flip_totals_of_stored_units(&query);
 	free(query.extents);
 	free(query.units);
 	return ret ? tag_report_failure(options, options->words[0], ret) : EXIT_DONE;

@@ -28,7 +28,7 @@ int open_file_to_tag(const struct device_options *options, const char *path, int
 	return -error;
 }
 
-static int parse_range_bytes(const char *text, size_t length, off_t *bytes)
+static int parse_byte_count_of_range(const char *text, size_t length, off_t *bytes)
 {
 	struct aftl_error cause;
 	char word[TAG_RANGE_SIZE];
@@ -51,8 +51,8 @@ int parse_range_to_tag(const struct device_options *options, const char *text, o
 	const char *rest = text + before;
 
 	*length = APPROXFTL_TO_END;
-	if (*rest == '+' && !parse_range_bytes(text, before, offset) &&
-	    (!rest[1] || !parse_range_bytes(rest + 1, strlen(rest + 1), length)))
+	if (*rest == '+' && !parse_byte_count_of_range(text, before, offset) &&
+	    (!rest[1] || !parse_byte_count_of_range(rest + 1, strlen(rest + 1), length)))
 		return 0;
 	complain_as(options->verb,
 		    "\"%s\" is no range; give OFFSET+LENGTH, such as 0+4KiB, or OFFSET+", text);
@@ -90,7 +90,7 @@ void format_tagged_range(const struct approxftl_extent *extent, char text[TAG_RA
 			  (long long)extent->length);
 }
 
-const char *get_class_name_of_range(const struct approxftl_extent *extent)
+const char *get_class_name_of_tagged_range(const struct approxftl_extent *extent)
 {
 	return approxftl_class_name(extent->level < 2 ? (enum approxftl_class)extent->kind :
 							approxftl_level_class(extent->level));
@@ -132,7 +132,7 @@ struct change {
 
 typedef int (*range_fn)(const struct change *change, off_t offset, off_t length);
 
-static int tag_file_range(const struct change *change, off_t offset, off_t length)
+static int set_or_remove_tag_of_range(const struct change *change, off_t offset, off_t length)
 {
 	int level = max((int)change->options->level, 1);
 
@@ -141,7 +141,7 @@ static int tag_file_range(const struct change *change, off_t offset, off_t lengt
 	else if (change->kind == APPROXFTL_NONE)
 		level = -1;
 	if (!change->library)
-		return tag_range_of_served_device(change->options, level, offset, length);
+		return tag_range_of_nbd_device(change->options, level, offset, length);
 	if (change->kind == APPROXFTL_NONE)
 		return approxftl_untag(change->library, change->fd, offset, length);
 	return approxftl_tag(change->library, change->fd, offset, length, change->kind);
@@ -170,7 +170,7 @@ static enum exit_code check_all_ranges(const struct device_options *options)
 	return EXIT_DONE;
 }
 
-static int call_on_every_operand_range(const struct change *change, range_fn fn)
+static int apply_to_each_range_operand(const struct change *change, range_fn fn)
 {
 	const struct device_options *options = change->options;
 	off_t offset, length;
@@ -186,14 +186,14 @@ static int call_on_every_operand_range(const struct change *change, range_fn fn)
 	return ret;
 }
 
-static void print_file_ranges(const struct device_options *options, const char *path,
-			      const struct approxftl_extent *extents, unsigned int count)
+static void print_json_of_file_tags(const struct device_options *options, const char *path,
+				    const struct approxftl_extent *extents, unsigned int count)
 {
 	struct json_writer json;
 
 	if (!options->json)
 		return;
-	device_begin_verb_json(options, &json);
+	device_begin_json_of_verb(options, &json);
 	json_string(&json, "path", path);
 	write_tagged_ranges_json(&json, "ranges", extents, count);
 	json_envelope_end(&json);
@@ -227,11 +227,11 @@ static void warn_of_direct_writes(const struct change *change)
 static enum exit_code change_tags_of_file(const struct change *change)
 {
 	const struct device_options *options = change->options;
-	int ret = call_on_every_operand_range(change, tag_file_range);
+	int ret = apply_to_each_range_operand(change, set_or_remove_tag_of_range);
 
 	if (!ret && options->remember)
 		ret = approxftl_remember(change->library, change->fd);
-	if (!ret && options->rewrite && call_on_every_operand_range(change, rewrite_tagged_range))
+	if (!ret && options->rewrite && apply_to_each_range_operand(change, rewrite_tagged_range))
 		return EXIT_FAILED;
 	if (!ret) {
 		struct approxftl_extent *extents;
@@ -239,7 +239,7 @@ static enum exit_code change_tags_of_file(const struct change *change)
 
 		/* Print the resulting tags of the file. */
 		if (count >= 0)
-			print_file_ranges(options, options->words[0], extents, count);
+			print_json_of_file_tags(options, options->words[0], extents, count);
 		free(extents);
 		ret = min(count, 0);
 	}
@@ -258,8 +258,9 @@ static enum exit_code set_class_of_ranges(struct approxftl *library,
 	if (code)
 		return code;
 	if (!library)
-		return call_on_every_operand_range(&change, tag_file_range) ? EXIT_FAILED :
-									      EXIT_DONE;
+		return apply_to_each_range_operand(&change, set_or_remove_tag_of_range) ?
+			       EXIT_FAILED :
+			       EXIT_DONE;
 	if (open_file_to_tag(options, options->words[0], O_RDWR, &change.fd))
 		return EXIT_FAILED;
 	code = change_tags_of_file(&change);
@@ -329,8 +330,8 @@ static const struct list_column range_columns[] = {
 	{ "level", "LEVEL", "quality level of approximate data", true, true },
 };
 
-static void add_range_row(struct text_list *list, const char *path,
-			  const struct approxftl_extent *extent)
+static void add_list_row_of_tagged_range(struct text_list *list, const char *path,
+					 const struct approxftl_extent *extent)
 {
 	char text[TAG_RANGE_SIZE];
 
@@ -338,7 +339,7 @@ static void add_range_row(struct text_list *list, const char *path,
 	list_add_row(list);
 	list_add_text(list, "%s", path);
 	list_add_text(list, "%s", text);
-	list_add_text(list, "%s", get_class_name_of_range(extent));
+	list_add_text(list, "%s", get_class_name_of_tagged_range(extent));
 	list_add_number(list, extent->offset, 0, NULL);
 	if (extent->length == APPROXFTL_TO_END)
 		list_add_text(list, "%s", "");
@@ -359,12 +360,12 @@ struct listing {
 	struct json_writer json;
 };
 
-static void add_file_to_listing(struct listing *listing, const char *path,
-				const struct approxftl_extent *extents, unsigned int count)
+static void add_tagged_file_to_listing(struct listing *listing, const char *path,
+				       const struct approxftl_extent *extents, unsigned int count)
 {
-	if (!device_is_full_json_wanted(listing->options)) {
+	if (!is_json_of_all_columns_requested(listing->options)) {
 		for (unsigned int i = 0; i < count; i++)
-			add_range_row(&listing->list, path, &extents[i]);
+			add_list_row_of_tagged_range(&listing->list, path, &extents[i]);
 		return;
 	}
 	json_begin_object(&listing->json, NULL);
@@ -385,7 +386,7 @@ static enum exit_code list_tags_of_file(struct listing *listing, struct approxft
 		return EXIT_USAGE;
 	}
 	if (!library) {
-		count = query_tags_of_served_device(listing->options, path, &extents);
+		count = query_tags_of_nbd_device(listing->options, path, &extents);
 		if (count < 0)
 			return EXIT_FAILED;
 	} else {
@@ -395,15 +396,15 @@ static enum exit_code list_tags_of_file(struct listing *listing, struct approxft
 		close(fd);
 	}
 	if (count >= 0)
-		add_file_to_listing(listing, path, extents, count);
+		add_tagged_file_to_listing(listing, path, extents, count);
 	free(extents);
 	return count < 0 ? tag_report_failure(listing->options, path, count) : EXIT_DONE;
 }
 
 static void print_list_of_tags(struct listing *listing)
 {
-	if (!device_is_full_json_wanted(listing->options)) {
-		device_print_list_of_verb(listing->options, &listing->list);
+	if (!is_json_of_all_columns_requested(listing->options)) {
+		device_print_list_or_json(listing->options, &listing->list);
 		return;
 	}
 	json_end_array(&listing->json);
@@ -417,8 +418,8 @@ static enum exit_code run_tag_list(struct approxftl *library, const struct devic
 	enum exit_code code = EXIT_DONE;
 
 	list_begin(&listing.list, &listing.options->list);
-	if (device_is_full_json_wanted(listing.options)) {
-		device_begin_verb_json(listing.options, &listing.json);
+	if (is_json_of_all_columns_requested(listing.options)) {
+		device_begin_json_of_verb(listing.options, &listing.json);
 		json_begin_array(&listing.json, "files");
 	}
 	for (unsigned int i = 0; i < options->word_count; i++) {

@@ -33,7 +33,7 @@ static int get_rewrite_error_unless_file_shrank(int fd, off_t end)
 	return status.st_size < end ? 0 : -EIO;
 }
 
-static int rewrite_file_bytes_by_mapping(int fd, off_t offset, size_t bytes)
+static int rewrite_file_bytes_through_mmap(int fd, off_t offset, size_t bytes)
 {
 	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
 	int ret = 0;
@@ -84,15 +84,15 @@ static int rewrite_data_extent(const struct device_options *options, int fd, off
 	while (!ret && at < end) {
 		off_t bytes = min(end - at, (off_t)PIECE);
 
-		ret = rewrite_file_bytes_by_mapping(fd, at, bytes);
+		ret = rewrite_file_bytes_through_mmap(fd, at, bytes);
 		at += bytes;
 		print_rewrite_progress(options, at, end);
 	}
 	return ret;
 }
 
-static int rewrite_all_data_extents(const struct device_options *options, int fd, off_t at,
-				    off_t end)
+static int rewrite_data_extents_of_range(const struct device_options *options, int fd, off_t at,
+					 off_t end)
 {
 	off_t data_end = end;
 	int ret = 0;
@@ -118,7 +118,7 @@ int rewrite_range_of_file(const struct device_options *options, int fd, off_t of
 		return -EINVAL;
 	end = length == APPROXFTL_TO_END || length > status.st_size - offset ? status.st_size :
 									      offset + length;
-	ret = rewrite_all_data_extents(options, fd, offset, end);
+	ret = rewrite_data_extents_of_range(options, fd, offset, end);
 	if (!ret && fsync(fd))
 		ret = -errno;
 	return ret;

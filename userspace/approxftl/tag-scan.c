@@ -48,7 +48,7 @@ static void apply_tag_attribute_of_file(struct scan *scan, const char *path)
 	scan->ranges += ret;
 }
 
-static void scan_file_of_tree(struct scan *scan, const FTSENT *entry)
+static void process_file_tree_entry(struct scan *scan, const FTSENT *entry)
 {
 	switch (entry->fts_info) {
 	case FTS_F:
@@ -80,7 +80,7 @@ static void scan_file_tree(struct scan *scan)
 		return;
 	}
 	while ((entry = fts_read(tree)))
-		scan_file_of_tree(scan, entry);
+		process_file_tree_entry(scan, entry);
 	fts_close(tree);
 }
 
@@ -94,7 +94,7 @@ static void print_scan_result(const struct scan *scan)
 		       (unsigned long long)scan->ranges);
 		return;
 	}
-	device_begin_verb_json(scan->options, &json);
+	device_begin_json_of_verb(scan->options, &json);
 	json_string(&json, "path", scan->options->words[0]);
 	json_u64(&json, "files", scan->looked);
 	json_u64(&json, "tagged_files", scan->tagged);
@@ -143,7 +143,7 @@ static enum exit_code run_tag_watch(struct approxftl *library, const struct devi
 	if (ret)
 		return tag_report_failure(options, options->words[0], ret);
 	if (options->json) {
-		device_begin_verb_json(options, &json);
+		device_begin_json_of_verb(options, &json);
 		json_string(&json, "path", options->words[0]);
 		json_bool(&json, "watched", on);
 		json_envelope_end(&json);

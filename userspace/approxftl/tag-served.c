@@ -54,8 +54,8 @@ static char *send_request_to_server(const struct device_options *options, const 
 	return NULL;
 }
 
-int tag_range_of_served_device(const struct device_options *options, int level, off_t offset,
-			       off_t length)
+int tag_range_of_nbd_device(const struct device_options *options, int level, off_t offset,
+			    off_t length)
 {
 	char request[128];
 	char number[16];
@@ -70,8 +70,8 @@ int tag_range_of_served_device(const struct device_options *options, int level, 
 	return answer ? 0 : -EIO;
 }
 
-int query_tags_of_served_device(const struct device_options *options, const char *address,
-				struct approxftl_extent **extents)
+int query_tags_of_nbd_device(const struct device_options *options, const char *address,
+			     struct approxftl_extent **extents)
 {
 	char *answer = send_request_to_server(options, address, "list\n");
 	const char *line = answer;

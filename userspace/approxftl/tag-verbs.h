@@ -34,12 +34,12 @@ bool is_server_address(const char *word);
  * Tag a range of the served device that the first operand names. @level 0 is precise; a negative
  * @level restores the device's default. Return: a negative error number after a message.
  */
-int tag_range_of_served_device(const struct device_options *options, int level, off_t offset,
-			       off_t length);
+int tag_range_of_nbd_device(const struct device_options *options, int level, off_t offset,
+			    off_t length);
 
 /* Get the approximate ranges of a served device, as query_tagged_ranges() does. */
-int query_tags_of_served_device(const struct device_options *options, const char *address,
-				struct approxftl_extent **extents);
+int query_tags_of_nbd_device(const struct device_options *options, const char *address,
+			     struct approxftl_extent **extents);
 
 /* Store the data of a file's range again; return a negative error number on failure. */
 int rewrite_range_of_file(const struct device_options *options, int fd, off_t offset, off_t length);
@@ -52,7 +52,7 @@ int query_tagged_ranges(struct approxftl *library, int fd, struct approxftl_exte
 void format_tagged_range(const struct approxftl_extent *extent, char text[TAG_RANGE_SIZE]);
 
 /* Return the name of the range's class, including its quality level. */
-const char *get_class_name_of_range(const struct approxftl_extent *extent);
+const char *get_class_name_of_tagged_range(const struct approxftl_extent *extent);
 
 /* Print the tagged ranges as an array into an open JSON object. */
 void write_tagged_ranges_json(struct json_writer *json, const char *key,

@@ -76,7 +76,7 @@ static bool has_several_shards(const struct checkup *checkup)
 	return checkup->super.config.shards > 1;
 }
 
-static void add_finding(struct checkup *checkup, const char *sentence)
+static void add_check_finding(struct checkup *checkup, const char *sentence)
 {
 	char text[256];
 	u32 shard = aftl_volume_get_header(checkup->now.volume)->shard;
@@ -98,7 +98,7 @@ __printf(2, 3) static void report_finding(struct checkup *checkup, const char *f
 	va_start(args, format);
 	vscnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	add_finding(checkup, text);
+	add_check_finding(checkup, text);
 }
 
 static void report_unreadable_volume_frame(struct checkup *checkup, u64 frame, int ret)
@@ -139,7 +139,7 @@ static int check_header_copies(struct checkup *checkup)
 	if (super[0].generation != super[1].generation + 1 &&
 	    super[1].generation != super[0].generation + 1 &&
 	    memcmp(bytes[0], bytes[1], AFTL_FRAME_BYTES) != 0)
-		add_finding(checkup, "the volume header and its copy differ");
+		add_check_finding(checkup, "the volume header and its copy differ");
 	return 0;
 }
 
@@ -257,11 +257,11 @@ static int check_volume_recovery(struct checkup *checkup)
 	int ret = load_checked_device(checkup, true, &ftl, &checkup->now.recovery, &error);
 
 	if (ret) {
-		add_finding(checkup, error.text);
+		add_check_finding(checkup, error.text);
 		return ret == -ENOMEM || ret == -EINTR ? ret : 0;
 	}
 	if (checkup->now.recovery.state)
-		add_finding(checkup, "one of the states is damaged, or cannot be read");
+		add_check_finding(checkup, "one of the states is damaged, or cannot be read");
 	checkup->now.loaded = true;
 	copy_mapping_and_erase_counts(checkup, ftl);
 	list_lost_units(checkup, ftl);
@@ -314,7 +314,7 @@ static int check_volume_snapshot(struct checkup *checkup)
 		compare_recovered_units_with_tables(checkup, ftl);
 		compare_recovered_blocks_with_tables(checkup, ftl);
 	} else {
-		add_finding(checkup, recovery.snapshot.text);
+		add_check_finding(checkup, recovery.snapshot.text);
 	}
 	aftl_destroy(ftl);
 	return 0;
@@ -404,9 +404,9 @@ static int open_shard_volume(struct checkup *checkup, u32 index, struct aftl_err
 
 	aftl_volume_free(checkup->now.volume);
 	checkup->now.volume = NULL;
-	medium_file_open_from_offset(&checkup->now.file, &checkup->whole,
-				     aftl_get_volume_offset_of_shard(&checkup->super.layout,
-								     index));
+	medium_file_init_part_at_offset(&checkup->now.file, &checkup->whole,
+					aftl_get_volume_offset_of_shard(&checkup->super.layout,
+									index));
 	ret = aftl_volume_open(&checkup->now.volume, &checkup->now.file.medium, &cause);
 	if (!ret && !aftl_volume_header_is_of_shard(aftl_volume_get_header(checkup->now.volume),
 						    &checkup->super, index))
@@ -491,7 +491,7 @@ static void print_checkup_json(const struct checkup *checkup)
 {
 	struct json_writer json;
 
-	device_begin_verb_json(checkup->options, &json);
+	device_begin_json_of_verb(checkup->options, &json);
 	json_string(&json, "path", checkup->whole.path);
 	json_bool(&json, "sound", !checkup->found);
 	json_bool(&json, "closed", !checkup->open);
@@ -514,7 +514,7 @@ static void print_checkup_json(const struct checkup *checkup)
 	json_envelope_end(&json);
 }
 
-static void print_run_of_lost_units(const struct checkup *checkup, const u32 run[3])
+static void print_lost_unit_range(const struct checkup *checkup, const u32 run[3])
 {
 	if (has_several_shards(checkup))
 		printf("shard %u: ", run[2]);
@@ -533,7 +533,7 @@ static void print_checkup(const struct checkup *checkup)
 		printf("%u units in %llu programmed pages, %u bad blocks\n", found->mapped_units,
 		       (unsigned long long)found->programmed_pages, found->bad_blocks);
 	for (u32 i = 0; i < checkup->lost_runs; i++)
-		print_run_of_lost_units(checkup, checkup->lost[i]);
+		print_lost_unit_range(checkup, checkup->lost[i]);
 	if (checkup->total.displaced_units)
 		printf("%u units are elsewhere: where they belong could not be written\n",
 		       checkup->total.displaced_units);
@@ -576,7 +576,7 @@ static enum exit_code run_volume_check(const struct device_options *options)
 	interruption_catch_stop_signals();
 	if (ret)
 		return report_volume_failure(options, path, ret, &error);
-	medium_file_open_from_offset(&checkup.now.file, &checkup.whole, 0);
+	medium_file_init_part_at_offset(&checkup.now.file, &checkup.whole, 0);
 	ret = aftl_volume_open(&checkup.now.volume, &checkup.now.file.medium, &error);
 	if (!ret)
 		ret = find_all_shards(&checkup, &error);

@@ -171,7 +171,7 @@ struct tally {
 	u32 damaged;
 };
 
-static void count_page_classes(struct tally *tally, const struct aftl_spare *spare)
+static void count_page_in_block_tally(struct tally *tally, const struct aftl_spare *spare)
 {
 	if (!spare->seq)
 		return;
@@ -194,7 +194,7 @@ static void dump_block_summary(struct dump *dump, u32 block)
 		if (read_oob_entry_of_page(dump, page, &spare))
 			tally.damaged++;
 		else
-			count_page_classes(&tally, &spare);
+			count_page_in_block_tally(&tally, &spare);
 	}
 	if (!dump->options->json) {
 		printf("block %u: %u erases, wear %u.%04u, %u pages programmed%s%s\n", block,
@@ -215,7 +215,7 @@ static void dump_block_summary(struct dump *dump, u32 block)
 
 /* Pages */
 
-static const char *get_class_word_of_page(u16 attr)
+static const char *get_data_class_name_of_page(u16 attr)
 {
 	return aftl_page_class(attr) == AFTL_APPROX ? "approximate" : "precise";
 }
@@ -254,7 +254,7 @@ static void write_dumped_page_json(struct dump *dump, u32 page, const struct aft
 	json_u64(json, "page", page % dump->geo.pages);
 	json_u64(json, "sequence", spare->seq);
 	json_u64(json, "erases", spare->erases);
-	json_string(json, "class", get_class_word_of_page(spare->attr));
+	json_string(json, "class", get_data_class_name_of_page(spare->attr));
 	json_u64(json, "mode", aftl_page_mode(spare->attr));
 	json_u64(json, "reprograms", aftl_get_reprogram_count_of_page(spare->attr));
 	json_u64(json, "opened_ns", spare->opened_ns);
@@ -280,7 +280,7 @@ static void print_dumped_page(const struct dump *dump, u32 page, const struct af
 {
 	printf("block %u page %u: sequence %llu, erases %u, %s, mode %u,", page / dump->geo.pages,
 	       page % dump->geo.pages, (unsigned long long)spare->seq, spare->erases,
-	       get_class_word_of_page(spare->attr), aftl_page_mode(spare->attr));
+	       get_data_class_name_of_page(spare->attr), aftl_page_mode(spare->attr));
 	for (u32 i = 0; i < dump->geo.page_units; i++) {
 		u32 unit = from_lpn(aftl_lpn_word_lpn(spare->word[i]));
 
@@ -408,8 +408,8 @@ static int parse_number_arg(const char *what, const char *text, u32 limit, u32 *
 	return 0;
 }
 
-static int parse_numbers_arg(const struct dump *dump, u32 *block, u32 *unit,
-			     struct aftl_error *error)
+static int parse_block_and_unit_options(const struct dump *dump, u32 *block, u32 *unit,
+					struct aftl_error *error)
 {
 	const struct device_options *options = dump->options;
 	int ret = 0;
@@ -421,7 +421,7 @@ static int parse_numbers_arg(const struct dump *dump, u32 *block, u32 *unit,
 	return ret;
 }
 
-static void dump_requested_volume_parts(struct dump *dump, u32 block, u32 unit)
+static void dump_requested_volume_structures(struct dump *dump, u32 block, u32 unit)
 {
 	const struct device_options *options = dump->options;
 
@@ -481,15 +481,16 @@ static int find_dumped_shard(struct dump *dump, struct aftl_error *error)
 	u32 shard = 0;
 	int ret;
 
-	medium_file_open_from_offset(&dump->file, &dump->whole, 0);
+	medium_file_init_part_at_offset(&dump->file, &dump->whole, 0);
 	ret = find_volume_header(dump, error);
 	if (!ret && dump->options->shard)
 		ret = parse_number_arg("shard", dump->options->shard,
 				       (u32)dump->super.config.shards, &shard, error);
 	if (ret || !shard)
 		return ret;
-	medium_file_open_from_offset(&dump->file, &dump->whole,
-				     aftl_get_volume_offset_of_shard(&dump->super.layout, shard));
+	medium_file_init_part_at_offset(&dump->file, &dump->whole,
+					aftl_get_volume_offset_of_shard(&dump->super.layout,
+									shard));
 	ret = find_volume_header(dump, &cause);
 	return ret ? aftl_fail(error, ret, "shard %u: %.200s", shard, cause.text) : 0;
 }
@@ -502,14 +503,14 @@ static int print_volume_dump(struct dump *dump, struct aftl_error *error)
 	int ret = find_dumped_shard(dump, error);
 
 	if (!ret)
-		ret = parse_numbers_arg(dump, &block, &unit, error);
+		ret = parse_block_and_unit_options(dump, &block, &unit, error);
 	if (ret)
 		return ret;
 	if (options->json) {
-		device_begin_verb_json(options, &dump->json);
+		device_begin_json_of_verb(options, &dump->json);
 		json_string(&dump->json, "path", dump->file.path);
 	}
-	dump_requested_volume_parts(dump, block, unit);
+	dump_requested_volume_structures(dump, block, unit);
 	if (options->json)
 		json_envelope_end(&dump->json);
 	if (dump->ret)

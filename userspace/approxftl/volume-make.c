@@ -212,8 +212,8 @@ static int format_one_shard(struct making *making, u32 index, struct aftl_error 
 	struct medium_file part;
 	int ret;
 
-	medium_file_open_from_offset(&part, file,
-				     aftl_get_volume_offset_of_shard(&super.layout, index));
+	medium_file_init_part_at_offset(&part, file,
+					aftl_get_volume_offset_of_shard(&super.layout, index));
 	aftl_volume_header_set_shard(&super, index);
 	ret = aftl_volume_format(&part.medium, &super, error);
 	if (!index)
@@ -281,7 +281,7 @@ static int check_core_accepts_volume_device(struct making *making, struct aftl_e
 	return 0;
 }
 
-static int make_volume_after_checks(struct making *making, struct aftl_error *error)
+static int check_medium_and_make_volume(struct making *making, struct aftl_error *error)
 {
 	int ret = open_volume_medium(making, making->options->words[0], error);
 
@@ -314,8 +314,8 @@ static bool has_volume_header(const struct medium_file *file)
 	return ret != -ENODATA && ret != -EMEDIUMTYPE;
 }
 
-int volume_make_if_absent(const char *path, struct aftl_volume_header *super, bool *made,
-			  struct aftl_error *error)
+int volume_make_if_path_has_none(const char *path, struct aftl_volume_header *super, bool *made,
+				 struct aftl_error *error)
 {
 	struct making making = { .super = *super };
 	int ret = medium_file_open(&making.file, path, true, error);
@@ -346,14 +346,14 @@ int volume_make_if_absent(const char *path, struct aftl_volume_header *super, bo
 
 /* Output */
 
-static void print_made_volume(const struct making *making)
+static void print_new_volume_description(const struct making *making)
 {
 	const struct device_options *options = making->options;
 	struct json_writer json;
 	char size[HUMAN_SIZE];
 
 	if (options->json) {
-		device_begin_verb_json(options, &json);
+		device_begin_json_of_verb(options, &json);
 		json_string(&json, "path", making->file.path);
 		json_bool(&json, "made", !options->dry_run);
 		json_begin_object(&json, "superblock");
@@ -377,7 +377,7 @@ static enum exit_code run_volume_format(const struct device_options *options)
 	if (ret)
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	interruption_catch_stop_signals();
-	ret = make_volume_after_checks(&making, &error);
+	ret = check_medium_and_make_volume(&making, &error);
 	if (ret && making.file.made)
 		unlink(making.file.path);
 	medium_file_close(&making.file);
@@ -385,7 +385,7 @@ static enum exit_code run_volume_format(const struct device_options *options)
 		return report_command_failure(options->verb, &error, EXIT_USAGE);
 	if (ret)
 		return report_volume_failure(options, options->words[0], ret, &error);
-	print_made_volume(&making);
+	print_new_volume_description(&making);
 	return EXIT_DONE;
 }
 

@@ -52,7 +52,7 @@ void volume_write_header_json(struct json_writer *json, const struct aftl_volume
 }
 
 /* Print the parameters that differ from the profile. */
-static void print_changed_params(const struct aftl_volume_header *super)
+static void print_nondefault_volume_params(const struct aftl_volume_header *super)
 {
 	struct aftl_config profile;
 	struct aftl_error error;
@@ -75,5 +75,5 @@ void volume_print_header(const struct aftl_volume_header *super)
 
 	uuid_format(super->uuid, uuid);
 	printf("  uuid %s\n  profile %s\n  policy %s\n", uuid, super->profile, super->policy);
-	print_changed_params(super);
+	print_nondefault_volume_params(super);
 }

@@ -15,7 +15,7 @@ void volume_write_header_json(struct json_writer *json, const struct aftl_volume
 void volume_print_header(const struct aftl_volume_header *super);
 
 /**
- * volume_make_if_absent() - make a volume on a block device or in a file that is empty or missing
+ * volume_make_if_path_has_none() - make a volume on an empty block device or empty or new file
  * @path: path of an unused block device or file
  * @super: policy, profile and parameters of the new volume; receives its UUID
  * @made: set if a volume was made
@@ -25,10 +25,10 @@ void volume_print_header(const struct aftl_volume_header *super);
  * kind is left alone. Return: 0; -EEXIST with a description if the device holds other data;
  * -EBUSY, -EROFS, -ENOSPC, -EINTR, or another negative error number.
  */
-int __must_check volume_make_if_absent(const char *path, struct aftl_volume_header *super,
-				       bool *made, struct aftl_error *error);
+int __must_check volume_make_if_path_has_none(const char *path, struct aftl_volume_header *super,
+					      bool *made, struct aftl_error *error);
 
-/* Call volume_make_if_absent() for the store of @line, unless it is in memory. */
+/* Call volume_make_if_path_has_none() for the store of @line, unless it is in memory. */
 int __must_check device_make_volume_header(const struct target_line *line,
 					   struct aftl_volume_header *super, bool *made,
 					   struct aftl_error *error);

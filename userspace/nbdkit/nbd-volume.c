@@ -37,8 +37,9 @@ static void write_volume_page(struct nbd_volume *volume, u64 offset, void *page)
 {
 	if (!volume->error)
 		set_volume_error(volume,
-				 medium_file_read_or_write(&volume->file, offset, page,
-							   get_unit_bytes_of_volume(volume), true));
+				 medium_file_transfer_bytes(&volume->file, offset, page,
+							    get_unit_bytes_of_volume(volume),
+							    true));
 }
 
 /* The following functions maintain the persisted write buffer (PLP) in the volume. */
@@ -114,7 +115,7 @@ int nbd_volume_read_page(struct nbd_volume *volume, const struct aftl_read *read
 		return 0;
 	}
 	offset = aftl_volume_data_offset(volume->volume, read->ppn) + first;
-	return medium_file_read_or_write(&volume->file, offset, bytes, count, false) ? -EIO : 0;
+	return medium_file_transfer_bytes(&volume->file, offset, bytes, count, false) ? -EIO : 0;
 }
 
 /* Callbacks of the FTL */
@@ -163,10 +164,10 @@ static void copy_unit_in_volume(void *host, aftl_lpn_t lpn __maybe_unused, aftl_
 	if (volume->error)
 		return;
 	set_volume_error(volume,
-			 medium_file_read_or_write(&volume->file,
-						   aftl_volume_data_offset(volume->volume, from),
-						   volume->page, get_unit_bytes_of_volume(volume),
-						   false));
+			 medium_file_transfer_bytes(&volume->file,
+						    aftl_volume_data_offset(volume->volume, from),
+						    volume->page, get_unit_bytes_of_volume(volume),
+						    false));
 	write_volume_page(volume, aftl_volume_data_offset(volume->volume, to), volume->page);
 }
 
@@ -285,9 +286,9 @@ static int restore_volume_buffer(struct nbd_volume *volume, struct aftl_error *e
 		if (tag >= aftl_count_buffer_tags(ftl))
 			return aftl_fail(error, -EUCLEAN, "%.120s: the write buffer is damaged",
 					 volume->file.path);
-		if (medium_file_read_or_write(&volume->file, offset,
-					      get_buffered_page_data(volume, tag),
-					      get_unit_bytes_of_volume(volume), false))
+		if (medium_file_transfer_bytes(&volume->file, offset,
+					       get_buffered_page_data(volume, tag),
+					       get_unit_bytes_of_volume(volume), false))
 			return aftl_fail(error, -EIO, "%.120s: the write buffer cannot be read",
 					 volume->file.path);
 		volume->device->pages[from_lpn(what.lpn)] |= NBD_PAGE_DATA;
