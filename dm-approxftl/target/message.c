@@ -187,7 +187,7 @@ static unsigned int print_counters_of_placement_handles(const struct snap *snap,
 	for (i = 0; snap->handles && i <= snap->handles; i++)
 		for (j = 0; j < AFTL_HANDLE_COUNTERS; j++)
 			DMEMIT("handle_%u_%s %llu\n", i, aftl_handle_counter_info[j].name,
-			       aftl_handle_counter_get(&snap->stats.handles[i], j));
+			       aftl_get_handle_counter(&snap->stats.handles[i], j));
 	return sz;
 }
 

@@ -19,7 +19,7 @@ static void init_events(struct aftl_events *events, u32 sources, u32 few)
 
 	*events = (struct aftl_events){ .when = when, .winner = winner };
 	aftl_events_set_number_of_sources(events, sources - few, few);
-	CHECK_EQ(aftl_events_count_event_times(events), sources + 1);
+	CHECK_EQ(aftl_events_get_time_array_length(events), sources + 1);
 	CHECK(aftl_events_count_tree_nodes(events) <= ARRAY_SIZE(winner));
 	memset(when, 0x5a, sizeof(when));
 	memset(winner, 0x5a, sizeof(winner));
@@ -78,7 +78,7 @@ TAP_TEST(a_set_without_pending_events_never_fires)
 		for (few = 1; few < sources && few <= FEW_MAX; few++) {
 			init_events(&events, sources, few);
 			CHECK_EQ(aftl_events_earliest_ns(&events), AFTL_NEVER);
-			CHECK_EQ(aftl_events_first_source(&events), 0);
+			CHECK_EQ(aftl_events_earliest_source(&events), 0);
 		}
 }
 
@@ -98,7 +98,7 @@ TAP_TEST(the_earliest_source_fires_first_the_lowest_among_equals)
 
 			expected[source] = time;
 			aftl_events_set_time(&events, source, time);
-			CHECK_EQ(aftl_events_first_source(&events),
+			CHECK_EQ(aftl_events_earliest_source(&events),
 				 find_earliest_event_source(sources));
 			CHECK_EQ(aftl_events_earliest_ns(&events),
 				 expected[find_earliest_event_source(sources)]);

@@ -275,7 +275,7 @@ TAP_TEST(bad_blocks_affect_zones_of_their_luns_only)
 	u32 i;
 
 	test_open_demo_profile(&device, "baseline", SHAPE " zoned=128KiB");
-	lun = aftl_lun_in_allocation_order(&device.ftl->geo, 3);
+	lun = aftl_lun_by_allocation_order(&device.ftl->geo, 3);
 	reserved = aftl_count_reserved_blocks_per_lun(device.ftl);
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(aftl_fail_block(device.ftl, lun * 12 + i), 0);

@@ -102,7 +102,7 @@ static void add_row_of_sample_rates(struct text_list *line, const struct sample 
 static bool has_placement_handle_statistics(const struct aftl_handle_stats *handle)
 {
 	for (unsigned int i = 0; i < AFTL_HANDLE_COUNTERS; i++)
-		if (aftl_handle_counter_get(handle, i))
+		if (aftl_get_handle_counter(handle, i))
 			return true;
 	return false;
 }
@@ -298,7 +298,7 @@ static void print_placement_handle_row(struct text_table *table,
 		text_table_add_cell(table, "handle %u, %s", handle,
 				    aftl_handle_counter_info[i].name);
 		text_table_add_cell(table, "%llu", (unsigned long long)
-				    aftl_handle_counter_get(&handles[handle], i));
+				    aftl_get_handle_counter(&handles[handle], i));
 	}
 }
 

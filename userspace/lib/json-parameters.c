@@ -84,7 +84,7 @@ void json_write_placement_handles(struct json_writer *json, const struct aftl_ha
 		json_begin_object(json, NULL);
 		for (unsigned int j = 0; j < AFTL_HANDLE_COUNTERS; j++)
 			json_u64(json, aftl_handle_counter_info[j].name,
-				 aftl_handle_counter_get(&handles[i], j));
+				 aftl_get_handle_counter(&handles[i], j));
 		json_end_object(json);
 	}
 	json_end_array(json);

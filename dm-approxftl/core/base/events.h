@@ -41,7 +41,7 @@ struct aftl_events {
 void aftl_events_set_number_of_sources(struct aftl_events *events, u32 many, u32 few);
 
 /* Entries of @when in struct aftl_events: one for each source, and one for unused leaves. */
-static inline u32 aftl_events_count_event_times(const struct aftl_events *events)
+static inline u32 aftl_events_get_time_array_length(const struct aftl_events *events)
 {
 	return events->many + events->few + 1;
 }
@@ -86,7 +86,7 @@ static inline void aftl_events_set_time(struct aftl_events *events, u32 source, 
 	}
 }
 
-static inline u32 aftl_events_first_source(const struct aftl_events *events)
+static inline u32 aftl_events_earliest_source(const struct aftl_events *events)
 {
 	return events->winner[1];
 }

@@ -122,7 +122,7 @@ static inline u32 aftl_units_per_program(const struct aftl_geometry *geo)
 }
 
 /* LUN at @position of the allocation order, which repeats after the last LUN. */
-static inline u32 aftl_lun_in_allocation_order(const struct aftl_geometry *geo, u32 position)
+static inline u32 aftl_lun_by_allocation_order(const struct aftl_geometry *geo, u32 position)
 {
 	u32 lun = 0;
 	u32 i = 0;
@@ -156,7 +156,7 @@ static inline u32 aftl_first_page_of_word_line(const struct aftl_geometry *geo, 
 }
 
 /* Program steps of a block: pages, or word lines with one-shot programming. */
-static inline u32 aftl_programs_per_block(const struct aftl_geometry *geo)
+static inline u32 aftl_count_program_steps_per_block(const struct aftl_geometry *geo)
 {
 	return geo->pages / geo->program_pages;
 }

@@ -47,7 +47,7 @@ struct aftl_handle_stats {
 
 extern const struct aftl_counter_info aftl_handle_counter_info[];
 
-static inline u64 aftl_handle_counter_get(const struct aftl_handle_stats *stats, unsigned int index)
+static inline u64 aftl_get_handle_counter(const struct aftl_handle_stats *stats, unsigned int index)
 {
 	return ((const u64 *)stats)[index];
 }

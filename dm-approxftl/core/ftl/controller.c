@@ -93,7 +93,7 @@ static int alloc_event_queue(struct aftl *ftl)
 	ftl->event_faults = ftl->event_clock + 1;
 	aftl_events_set_number_of_sources(events, ftl->geo.luns,
 					  ftl->event_faults + 1 - ftl->geo.luns);
-	events->when = aftl_memory_alloc(ftl, aftl_events_count_event_times(events),
+	events->when = aftl_memory_alloc(ftl, aftl_events_get_time_array_length(events),
 					 sizeof(*events->when));
 	events->winner = aftl_memory_alloc(ftl, aftl_events_count_tree_nodes(events),
 					   sizeof(*events->winner));
@@ -280,11 +280,11 @@ void aftl_apply_config(struct aftl *ftl)
 
 static int check_policy_fits_geometry(const struct aftl *ftl, struct aftl_error *error)
 {
-	if (aftl_programs_per_block(&ftl->geo) < ftl->type->least_steps)
+	if (aftl_count_program_steps_per_block(&ftl->geo) < ftl->type->least_steps)
 		return aftl_fail(error, -EINVAL,
 				 "policy %s needs at least %u program steps in a block, the geometry has %u; raise layers, word_lines or bits",
 				 ftl->type->name, ftl->type->least_steps,
-				 aftl_programs_per_block(&ftl->geo));
+				 aftl_count_program_steps_per_block(&ftl->geo));
 	if (ftl->type->word_line_steps && ftl->geo.program_pages != ftl->geo.word_line_pages)
 		return aftl_fail(error, -EINVAL,
 				 "policy %s programs whole word lines; set one_shot on or bits 1",

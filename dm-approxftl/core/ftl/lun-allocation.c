@@ -21,7 +21,7 @@ static struct aftl_lun *next_lun_with_room(struct aftl *ftl, u32 units)
 	u32 tries;
 
 	for (tries = 0; tries < ftl->geo.luns; tries++) {
-		u32 lun = aftl_lun_in_allocation_order(&ftl->geo, ftl->allocation.turn);
+		u32 lun = aftl_lun_by_allocation_order(&ftl->geo, ftl->allocation.turn);
 
 		advance_allocation_position(ftl);
 		if (aftl_lun_has_room_for_units(&ftl->luns[lun], units))

@@ -508,7 +508,7 @@ static u32 fill_commit_rounds_over_all_luns(struct aftl *ftl, struct filler *fil
 
 	for (i = 0; i < ftl->geo.luns; i++) {
 		u32 place = (turn + i) % ftl->geo.luns;
-		struct aftl_lun *lun = &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, place)];
+		struct aftl_lun *lun = &ftl->luns[aftl_lun_by_allocation_order(&ftl->geo, place)];
 		struct aftl_fill_run *run = &filler->runs[lun->index];
 		aftl_ppn_t first = aftl_page_ppn(&ftl->media, run->block, run->page);
 		u32 k;

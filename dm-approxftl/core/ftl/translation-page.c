@@ -108,7 +108,7 @@ static struct aftl_lun *trans_page_home_lun(const struct aftl *ftl,
 
 	for (i = 0; i < ftl->geo.luns; i++) {
 		u32 place = (turn + i) % ftl->geo.luns;
-		struct aftl_lun *lun = &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, place)];
+		struct aftl_lun *lun = &ftl->luns[aftl_lun_by_allocation_order(&ftl->geo, place)];
 
 		if (!aftl_lun_is_dead(lun))
 			return lun;

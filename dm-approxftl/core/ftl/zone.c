@@ -99,7 +99,7 @@ static struct aftl_lun *zone_lun_at(struct aftl *ftl, u32 zone, u32 turn)
 	u32 place = zone % groups * ftl->geo.zone_luns +
 		    (zone / groups + turn) % ftl->geo.zone_luns;
 
-	return &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, place)];
+	return &ftl->luns[aftl_lun_by_allocation_order(&ftl->geo, place)];
 }
 
 /* Return the LUN that @lpn is written to; NULL if that LUN is dead. */
@@ -492,7 +492,7 @@ static u32 zone_group_of_lun(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 place = 0;
 
-	while (aftl_lun_in_allocation_order(&ftl->geo, place) != lun->index)
+	while (aftl_lun_by_allocation_order(&ftl->geo, place) != lun->index)
 		place++;
 	return place / ftl->geo.zone_luns;
 }
@@ -574,7 +574,7 @@ void aftl_zone_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun)
 	 */
 	reserved = aftl_count_blocks_outside_zones(ftl, count_live_luns(ftl));
 	for (i = 0; ftl->geo.trans_pages && i < ftl->geo.luns; i++)
-		take_zones_offline(ftl, &ftl->luns[aftl_lun_in_allocation_order(&ftl->geo, i)],
+		take_zones_offline(ftl, &ftl->luns[aftl_lun_by_allocation_order(&ftl->geo, i)],
 				   i / ftl->geo.zone_luns, reserved);
 }
 

@@ -48,7 +48,7 @@ static inline bool process_next_event(struct aftl *ftl, u64 now_ns)
 	} else if (due) {
 		ftl->work += 2;
 		ftl->now_ns = aftl_events_earliest_ns(&ftl->events);
-		dispatch_event_to_handler_of_source(ftl, aftl_events_first_source(&ftl->events));
+		dispatch_event_to_handler_of_source(ftl, aftl_events_earliest_source(&ftl->events));
 		aftl_start_slice_of_lun_operations(ftl);
 	} else {
 		ftl->now_ns = max(ftl->now_ns, now_ns);

@@ -207,7 +207,7 @@ static u32 find_position_in_switched_order(const struct aftl_media *media,
 	u16 attr = aftl_block_page_attr(media, block, step * geo->program_pages);
 
 	return (2 * window + (aftl_page_mode(attr) == AFTL_MODE_SWITCHED)) *
-		       aftl_programs_per_block(geo) + step;
+		       aftl_count_program_steps_per_block(geo) + step;
 }
 
 /*
@@ -224,7 +224,7 @@ static u32 find_position_in_program_order(const struct aftl_media *media,
 	if (block->order == AFTL_ORDER_TWO_PASS &&
 	    aftl_get_checkerboard_colour_of_page(geo, step * geo->program_pages,
 						 aftl_first_checkerboard_colour(block)))
-		return step + aftl_programs_per_block(geo);
+		return step + aftl_count_program_steps_per_block(geo);
 	return step;
 }
 
@@ -253,7 +253,7 @@ u32 aftl_compute_page_disturbance_mv(const struct aftl_media *media, const struc
 				     u32 page)
 {
 	const struct aftl_geometry *geo = media->geo;
-	u32 positions = aftl_programs_per_block(geo) / geo->layers;
+	u32 positions = aftl_count_program_steps_per_block(geo) / geo->layers;
 	u32 step = page / geo->program_pages;
 	u32 column = step % positions;
 	u32 apart = count_program_steps_to_next_word_line(geo, block);
@@ -265,7 +265,7 @@ u32 aftl_compute_page_disturbance_mv(const struct aftl_media *media, const struc
 		mv += compute_vth_shift_by_neighbour(media, block, step, step + apart, 0);
 	if (step >= positions)
 		mv += compute_vth_shift_by_neighbour(media, block, step, step - positions, 1);
-	if (step + positions < aftl_programs_per_block(geo))
+	if (step + positions < aftl_count_program_steps_per_block(geo))
 		mv += compute_vth_shift_by_neighbour(media, block, step, step + positions, 1);
 	return mv;
 }

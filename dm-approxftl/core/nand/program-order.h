@@ -176,7 +176,7 @@ u32 aftl_next_fine_pass_page(const struct aftl_media *media, const struct aftl_b
 /* Pages in the first half of a block (parity lending); rounded up to whole program steps. */
 static inline u32 aftl_lending_count_first_half_pages(const struct aftl_geometry *geo)
 {
-	return DIV_ROUND_UP(aftl_programs_per_block(geo), 2) * geo->program_pages;
+	return DIV_ROUND_UP(aftl_count_program_steps_per_block(geo), 2) * geo->program_pages;
 }
 
 /**

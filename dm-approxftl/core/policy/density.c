@@ -63,7 +63,7 @@ static void density_sanitize_arrays(struct aftl_policy *policy)
 
 	for (lun = 0; lun < aftl_policy_count_luns(policy); lun++)
 		steps[lun] = min(steps[lun],
-				 aftl_programs_per_block(aftl_policy_geometry(policy)));
+				 aftl_count_program_steps_per_block(aftl_policy_geometry(policy)));
 }
 
 /* Placement */
@@ -109,7 +109,7 @@ static struct aftl_block *density_open_sparse_block(struct aftl_policy *policy,
 								   sparse_bits_per_cell(policy),
 								   SPARSE);
 	if (!mine->open[SPARSE])
-		*steps = aftl_programs_per_block(aftl_policy_geometry(policy));
+		*steps = aftl_count_program_steps_per_block(aftl_policy_geometry(policy));
 	return mine->open[SPARSE];
 }
 

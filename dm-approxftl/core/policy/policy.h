@@ -248,7 +248,7 @@ static inline bool aftl_policy_has_spare_blocks(const struct aftl_policy *policy
  */
 static inline u32 aftl_lun_request_get_lun(const struct aftl_lun_request *binding, u32 position)
 {
-	return aftl_lun_in_allocation_order(binding->policy->core->geo, position);
+	return aftl_lun_by_allocation_order(binding->policy->core->geo, position);
 }
 
 /* Return true if @lun has room for the request; a dead LUN has none. */

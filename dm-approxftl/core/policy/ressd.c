@@ -384,7 +384,7 @@ static void reprogram_word_line(struct aftl_block *block, u32 line,
 static bool may_begin_next_layer(struct aftl_policy *policy, const struct aftl_block *block,
 				 const struct span *span)
 {
-	return span->begun < aftl_programs_per_block(aftl_policy_geometry(policy)) &&
+	return span->begun < aftl_count_program_steps_per_block(aftl_policy_geometry(policy)) &&
 	       word_lines_are_used_up(policy, block, span->first, span->lower_end);
 }
 
@@ -428,7 +428,7 @@ static void close_or_demote_active_reprogram_block(struct aftl_policy *policy, s
 	struct span span = get_super_layer_span(geo, block);
 
 	level->active = NULL;
-	if (span.begun == aftl_programs_per_block(geo) &&
+	if (span.begun == aftl_count_program_steps_per_block(geo) &&
 	    word_lines_are_used_up(policy, block, span.first, span.end))
 		aftl_policy_close_block(policy, block);
 	else
