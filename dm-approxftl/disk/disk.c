@@ -18,7 +18,7 @@
 #include "core/persist/snapshot.h"
 #include "store/dev.h"
 
-/* Release the disk lock when aftl_get_work_item_count() has grown by this much: about 100 us. */
+/* Release the disk lock when aftl_get_amount_of_work_done() has grown by this much: about 100 us. */
 #define SLICE_WORK 128
 
 /* Work slices of a submitter or a store's worker before advance_disk_to_present_work() runs. */
@@ -52,7 +52,7 @@ bool aftl_disk_process_event(struct aftl_disk *disk)
 
 static bool is_disk_work_slice_over(const struct aftl_disk *disk, u32 begin)
 {
-	return aftl_get_work_item_count(disk->ftl) - begin >= SLICE_WORK;
+	return aftl_get_amount_of_work_done(disk->ftl) - begin >= SLICE_WORK;
 }
 
 /*
@@ -61,7 +61,7 @@ static bool is_disk_work_slice_over(const struct aftl_disk *disk, u32 begin)
  */
 static bool run_disk_slice_without_timing(struct aftl_disk *disk)
 {
-	u32 begin = aftl_get_work_item_count(disk->ftl);
+	u32 begin = aftl_get_amount_of_work_done(disk->ftl);
 
 	disk->stalled = false;
 	while (has_disk_pending_events(disk)) {
@@ -78,7 +78,7 @@ static bool run_disk_slice_without_timing(struct aftl_disk *disk)
 /* Process a slice of the events up to @until_ns. Returns true if more of these are left. */
 static bool advance_disk_by_slice(struct aftl_disk *disk, u64 until_ns)
 {
-	u32 begin = aftl_get_work_item_count(disk->ftl);
+	u32 begin = aftl_get_amount_of_work_done(disk->ftl);
 
 	lockdep_assert_held(&disk->lock);
 	do {
@@ -314,7 +314,7 @@ static void advance_untimed_gc_work(struct work_struct *work)
 		aftl_disk_unlock_and_end_bios(disk);
 		return;
 	}
-	begin = aftl_get_work_item_count(disk->ftl);
+	begin = aftl_get_amount_of_work_done(disk->ftl);
 	while (!is_disk_work_slice_over(disk, begin) && disk_may_continue_gc(disk) &&
 	       aftl_disk_process_event(disk))
 		;

@@ -515,7 +515,7 @@ static unsigned int print_action_of_fault(const struct message *message, u32 sha
 					  const struct aftl_fault *fault, char *result,
 					  unsigned int maxlen)
 {
-	const char *word = aftl_get_word_of_fault_action(fault->action);
+	const char *word = aftl_get_name_of_fault_action(fault->action);
 	unsigned int sz = 0;
 
 	DMEMIT("%s ", aftl_fault_actions[fault->action]);

@@ -393,11 +393,11 @@ TAP_TEST(many_blocks_are_worn_in_bounded_steps)
 	open_device("baseline", "channels=2 chips=2 blocks=2500 layers=1 word_lines=1 op=60");
 	media = aftl_media(device.ftl);
 	CHECK_RANGE(media->geo->blocks, 2 * AFTL_WEAR_BLOCKS + 1, 3 * AFTL_WEAR_BLOCKS);
-	work = aftl_get_work_item_count(device.ftl);
+	work = aftl_get_amount_of_work_done(device.ftl);
 	CHECK_EQ(parse_and_arm_fault("wear 7"), 0);
 	CHECK_EQ(media->blocks[0].wear, 0);
 	test_advance_clock_by(&device, 1);
-	CHECK(aftl_get_work_item_count(device.ftl) - work >= 3 * AFTL_SLICE_WORK);
+	CHECK(aftl_get_amount_of_work_done(device.ftl) - work >= 3 * AFTL_SLICE_WORK);
 	CHECK_EQ(aftl_get_faults(device.ftl, &all), 1);
 	CHECK_EQ(all[0].state, AFTL_FAULT_HAPPENED);
 	for (i = 0; i < media->geo->blocks; i++)

@@ -139,7 +139,7 @@ static u64 measure_read_ns(u32 unit)
 static u64 compute_error_rate_of_ips_unit(u32 unit)
 {
 	return aftl_cell_rber_q40(&device.ftl->cell, test_block_of(&device, unit),
-				  ips_page_of_unit(unit), aftl_age_in_hours(device.ftl));
+				  ips_page_of_unit(unit), aftl_device_age_hours(device.ftl));
 }
 
 /* A switch senses the stored bit and then takes a full program. */
@@ -186,7 +186,7 @@ TAP_TEST(a_read_suspends_a_cached_program_but_not_a_switch)
 static u64 age_hours_of_unit(u32 unit)
 {
 	return aftl_page_age_hours(aftl_media(device.ftl), test_block_of(&device, unit),
-				   ips_page_of_unit(unit), aftl_age_in_hours(device.ftl));
+				   ips_page_of_unit(unit), aftl_device_age_hours(device.ftl));
 }
 
 /*

@@ -135,7 +135,7 @@ static u32 get_expected_sensing_levels(u32 raw, u32 correctable, u32 lent)
 static struct aftl_errors errors_of_unit(u32 unit)
 {
 	return aftl_cell_read_errors(aftl_cell(device.ftl), test_lookup(&device, unit),
-				     aftl_age_in_hours(device.ftl));
+				     aftl_device_age_hours(device.ftl));
 }
 
 /* ECC corrects 160 bits in a unit of 4 KiB. */

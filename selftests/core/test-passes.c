@@ -534,7 +534,7 @@ TAP_TEST(superblocks_are_erased_after_the_fine_passes_of_their_blocks)
 	execute_request(AFTL_OP_WRITE, 0, 2 * LINE);
 	test_advance_clock_by(&device, 100000000);
 	CHECK_EQ(ftl->luns[1].fine_pending_writes, 1);
-	CHECK(aftl_superblock_gc_start_block(ftl, ftl->media.blocks, AFTL_CAUSE_GC));
+	CHECK(aftl_collect_superblock_of_block(ftl, ftl->media.blocks, AFTL_CAUSE_GC));
 	CHECK(!aftl_superblock_victim_is_empty(ftl, 0));
 	CHECK(!aftl_superblock_gc_member(ftl, &ftl->luns[1]));
 	test_advance_clock_by(&device, 100000000);

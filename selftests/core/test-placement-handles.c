@@ -330,7 +330,7 @@ TAP_TEST(the_fallback_block_has_no_handle)
 	write_units_with_placement_id(0, 1, 0, 1);
 	lun = device.ftl->luns;
 	open = lun->handle_blocks[0];
-	aftl_block_close_partial(device.ftl, lun, open);
+	aftl_close_unfilled_block(device.ftl, lun, open);
 	CHECK(!lun->handle_blocks[0]);
 	free_blocks = lun->free_blocks;
 	lun->free_blocks = 0;

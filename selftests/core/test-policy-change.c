@@ -79,7 +79,7 @@ static void check_policy_change_preserves_state(const struct aftl *before, const
 	u32 i;
 
 	CHECK_EQ(aftl_device_time_ns(before), aftl_device_time_ns(after));
-	CHECK_EQ(aftl_age_in_hours(before), aftl_age_in_hours(after));
+	CHECK_EQ(aftl_device_age_hours(before), aftl_device_age_hours(after));
 	for (i = 0; i < a->geo->blocks; i++) {
 		CHECK_EQ(a->blocks[i].erases, b->blocks[i].erases);
 		CHECK_EQ(a->blocks[i].wear, b->blocks[i].wear);

@@ -423,19 +423,19 @@ TAP_TEST(searches_of_superblocks_are_counted_as_work)
 	open_device("baseline", parity);
 	test_stream_write_all_units(&stream, &device);
 	lun = &device.ftl->luns[0];
-	work = aftl_get_work_item_count(device.ftl);
+	work = aftl_get_amount_of_work_done(device.ftl);
 	CHECK(!aftl_superblock_gc_start(device.ftl, lun, AFTL_CAUSE_GC, 0));
-	CHECK(aftl_get_work_item_count(device.ftl) - work >=
+	CHECK(aftl_get_amount_of_work_done(device.ftl) - work >=
 	      aftl_geometry(device.ftl)->blocks_per_lun);
 	fail_die_of_lun(1);
-	work = aftl_get_work_item_count(device.ftl);
+	work = aftl_get_amount_of_work_done(device.ftl);
 	CHECK(aftl_superblock_gc_rebuild_block(device.ftl, lun, true));
-	CHECK(aftl_get_work_item_count(device.ftl) != work);
+	CHECK(aftl_get_amount_of_work_done(device.ftl) != work);
 	wait_for_rebuild(1);
 	CHECK(!aftl_superblock_gc_rebuild_block(device.ftl, lun, true));
-	work = aftl_get_work_item_count(device.ftl);
+	work = aftl_get_amount_of_work_done(device.ftl);
 	CHECK(!aftl_superblock_gc_rebuild_block(device.ftl, lun, true));
-	CHECK_EQ(aftl_get_work_item_count(device.ftl), work);
+	CHECK_EQ(aftl_get_amount_of_work_done(device.ftl), work);
 }
 
 static bool is_lost[65536];
@@ -1202,8 +1202,8 @@ TAP_TEST(one_superblock_of_a_group_is_collected_at_a_time)
 	CHECK(group->victim != AFTL_NIL && group->erased);
 	before = *group;
 	for (number = 0; number < 48; number++)
-		CHECK_MSG(!aftl_superblock_gc_start_block(device.ftl, block_at(0, number),
-							  AFTL_CAUSE_FOLD),
+		CHECK_MSG(!aftl_collect_superblock_of_block(device.ftl, block_at(0, number),
+							    AFTL_CAUSE_FOLD),
 			  "superblock %u", number);
 	CHECK_EQ(group->victim, before.victim);
 	CHECK_EQ(group->erased, before.erased);

@@ -55,7 +55,7 @@ static u64 compute_least_sense_ns(const struct aftl_block *block, u32 page)
 		return get_sense_ns_or_read_ns(device.config.read_mlc);
 	if (!device.config.read_fine && !device.config.read_coarse)
 		return device.config.read;
-	rber = aftl_cell_rber_q40(cell, block, page, aftl_age_in_hours(device.ftl));
+	rber = aftl_cell_rber_q40(cell, block, page, aftl_device_age_hours(device.ftl));
 	if (aftl_page_class(attr) == AFTL_APPROX || rber <= aftl_sense_limit_q40[0])
 		return get_sense_ns_or_read_ns(device.config.read_fine);
 	return rber <= aftl_sense_limit_q40[1] ? device.config.read :
@@ -64,7 +64,8 @@ static u64 compute_least_sense_ns(const struct aftl_block *block, u32 page)
 
 static u32 find_best_ref_shift(const struct aftl_block *block, u32 page)
 {
-	return aftl_best_read_shift(&device.ftl->cell, block, page, aftl_age_in_hours(device.ftl));
+	return aftl_best_read_shift(&device.ftl->cell, block, page,
+				    aftl_device_age_hours(device.ftl));
 }
 
 /* Parameter read_move sets the time of the first sensing of a page that is relocated. */
@@ -243,7 +244,7 @@ TAP_TEST(each_step_between_references_is_a_retry)
 		for (start = 0; start <= AFTL_SHIFT_MAX; start++) {
 			struct aftl_read_result sensing =
 				aftl_read_page_timing(&device.ftl->sense, block, page, start,
-						      aftl_age_in_hours(device.ftl));
+						      aftl_device_age_hours(device.ftl));
 
 			CHECK_EQ(sensing.shift, best);
 			CHECK_EQ(sensing.retries, start > best ? start - best : best - start);
@@ -568,7 +569,7 @@ TAP_TEST(piggybacked_pages_are_read_with_retries)
 static u64 compute_error_rate_after_reads(struct aftl_block *block, u64 reads_of_each_page)
 {
 	block->reads = reads_of_each_page * device.ftl->geo.pages;
-	return aftl_cell_rber_q40(&device.ftl->cell, block, 7, aftl_age_in_hours(device.ftl));
+	return aftl_cell_rber_q40(&device.ftl->cell, block, 7, aftl_device_age_hours(device.ftl));
 }
 
 TAP_TEST(reads_raise_the_error_rate_of_their_block)

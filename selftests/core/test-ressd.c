@@ -581,7 +581,7 @@ TAP_TEST(reclamation_does_not_use_the_gc_reserve)
 	open_ressd_device(patient);
 	lun = device.ftl->luns;
 	write_units_until_block_needs_reclaim(&unit);
-	aftl_block_close_partial(device.ftl, lun, find_open_block_of_displaced_data());
+	aftl_close_unfilled_block(device.ftl, lun, find_open_block_of_displaced_data());
 	CHECK_EQ(does_policy_offer_reclamation(lun, device.ftl->type->reserve),
 		 AFTL_IDLE_TASK_NONE);
 	CHECK_EQ(does_policy_offer_reclamation(lun, device.ftl->type->reserve + 1),

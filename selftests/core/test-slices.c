@@ -318,7 +318,7 @@ static void open_device_that_counts_work(const char *params)
 static void record_work_of_core_call(u32 work)
 {
 	calls++;
-	most_work = max(most_work, aftl_get_work_item_count(device->ftl) - work);
+	most_work = max(most_work, aftl_get_amount_of_work_done(device->ftl) - work);
 	watch.most = max(watch.most, watch.since);
 	watch.since = 0;
 }
@@ -327,7 +327,7 @@ static void record_work_of_core_call(u32 work)
 static void count_pending_events(void)
 {
 	while (aftl_next_event_ns(device->ftl) <= aftl_device_time_ns(device->ftl)) {
-		u32 work = aftl_get_work_item_count(device->ftl);
+		u32 work = aftl_get_amount_of_work_done(device->ftl);
 
 		test_process_event(device);
 		record_work_of_core_call(work);
@@ -339,7 +339,7 @@ static void submit_request_and_record_work(enum aftl_op op, u32 unit, u32 units)
 	u32 work;
 
 	count_pending_events();
-	work = aftl_get_work_item_count(device->ftl);
+	work = aftl_get_amount_of_work_done(device->ftl);
 	CHECK_EQ(test_submit_io(device, op, unit, units, 0, 0, aftl_device_time_ns(device->ftl)),
 		 0);
 	record_work_of_core_call(work);
@@ -347,11 +347,11 @@ static void submit_request_and_record_work(enum aftl_op op, u32 unit, u32 units)
 
 static void process_events_and_record_work(void)
 {
-	u32 work = aftl_get_work_item_count(device->ftl);
+	u32 work = aftl_get_amount_of_work_done(device->ftl);
 
 	while (aftl_has_pending_work(device->ftl) && test_process_event(device)) {
 		record_work_of_core_call(work);
-		work = aftl_get_work_item_count(device->ftl);
+		work = aftl_get_amount_of_work_done(device->ftl);
 	}
 }
 
@@ -418,12 +418,12 @@ TAP_TEST(the_work_per_call_of_gc_is_bounded)
 	calls = 0;
 	for (i = 0; i < 4096; i++) {
 		count_pending_events();
-		work = aftl_get_work_item_count(device->ftl);
+		work = aftl_get_amount_of_work_done(device->ftl);
 		CHECK_EQ(aftl_start_lun_gc(device->ftl, i), 0);
 		record_work_of_core_call(work);
 	}
 	for (i = 0; i < 40000 && aftl_count_luns_in_gc(device->ftl); i++) {
-		work = aftl_get_work_item_count(device->ftl);
+		work = aftl_get_amount_of_work_done(device->ftl);
 		test_process_event(device);
 		record_work_of_core_call(work);
 	}
@@ -508,10 +508,10 @@ static u64 send_requests_during_zone_reset(bool at_once)
 	process_events_and_record_work();
 	for (i = 0; i < 3; i++) {
 		submit_request_and_record_work(AFTL_OP_ZONE_RESET, i * zone_units, 0);
-		while (!at_once && aftl_is_dispatch_pending(device->ftl))
+		while (!at_once && aftl_scheduler_has_work(device->ftl))
 			test_process_event(device);
 		/* Resets after the first one may have to wait for open blocks of their zone. */
-		CHECK(i || aftl_is_dispatch_pending(device->ftl) == at_once);
+		CHECK(i || aftl_scheduler_has_work(device->ftl) == at_once);
 		test_submit_io(device, AFTL_OP_WRITE, i * zone_units, 40, 0, 0,
 			       aftl_device_time_ns(device->ftl));
 		test_submit_io(device, AFTL_OP_READ, i * zone_units + 100, 60, 0, 0,

@@ -79,7 +79,7 @@ static void check_devices_have_same_state(void)
 
 	CHECK_EQ(aftl_compute_device_digest(loaded.ftl), aftl_compute_device_digest(device.ftl));
 	CHECK_EQ(aftl_device_time_ns(loaded.ftl), aftl_device_time_ns(device.ftl));
-	CHECK_EQ(aftl_age_in_hours(loaded.ftl), aftl_age_in_hours(device.ftl));
+	CHECK_EQ(aftl_device_age_hours(loaded.ftl), aftl_device_age_hours(device.ftl));
 	CHECK(aftl_policy_type(loaded.ftl) == aftl_policy_type(device.ftl));
 	CHECK(!memcmp(aftl_config(loaded.ftl), aftl_config(device.ftl),
 		      sizeof(struct aftl_config)));

@@ -437,7 +437,7 @@ static void close_all_blocks(struct aftl *ftl, struct aftl_lun *lun)
 
 	for (i = 0; i < ftl->geo.blocks; i++)
 		if (ftl->media.blocks[i].state == AFTL_BLOCK_OPEN)
-			aftl_block_close_partial(ftl, lun, &ftl->media.blocks[i]);
+			aftl_close_unfilled_block(ftl, lun, &ftl->media.blocks[i]);
 	while ((block = aftl_free_block_take(ftl, lun, 0))) {
 		aftl_block_open(ftl, block, AFTL_ORDER_SEQUENTIAL, 0);
 		aftl_block_close(ftl, block);

@@ -127,7 +127,7 @@ static u64 age_hours_of_unit(u32 unit)
 	const struct aftl_block *block = aftl_block_of_ppn(media, test_lookup(&device, unit));
 	u32 page = aftl_page_of_ppn(media, test_lookup(&device, unit)) % media->geo->pages;
 
-	return aftl_age_in_hours(device.ftl) - block->first_hour -
+	return aftl_device_age_hours(device.ftl) - block->first_hour -
 	       aftl_get_program_time_of_page(media, block, page);
 }
 
@@ -258,7 +258,7 @@ static u64 compute_error_rate_of_tvr_unit(u32 unit)
 	u32 page = aftl_page_of_ppn(media, test_lookup(&device, unit)) % media->geo->pages;
 
 	return aftl_cell_rber_q40(aftl_cell(device.ftl), test_block_of(&device, unit), page,
-				  aftl_age_in_hours(device.ftl));
+				  aftl_device_age_hours(device.ftl));
 }
 
 /* Error rate of a page programmed with share @margin of the margins, after @age_ns. */

@@ -362,7 +362,7 @@ static u32 find_first_relocation_cause(bool below_reserve)
 
 	lun->below_reserve = below_reserve;
 	lun->wear.due = 2;
-	CHECK_EQ(aftl_is_repeated_program_due(device.ftl, lun),
+	CHECK_EQ(aftl_is_program_repeat_due(device.ftl, lun),
 		 !below_reserve && lun->repeat_blocks);
 	CHECK_EQ(aftl_reloc_next_step(device.ftl, lun, true), AFTL_STEP_READ);
 	cause = lun->reloc.cause;
@@ -393,7 +393,7 @@ TAP_TEST(below_the_reserve_gc_precedes_other_relocation)
 	lun = device.ftl->luns;
 	fullest_block()->erases = 0;
 	device.ftl->media.blocks[lun->free_head].erases = 9;
-	aftl_lun_recount_wear(device.ftl, lun);
+	aftl_lun_update_min_max_erase_counts(device.ftl, lun);
 	CHECK_EQ(find_first_relocation_cause(false), AFTL_CAUSE_WEAR);
 	CHECK_EQ(find_first_relocation_cause(true), AFTL_CAUSE_GC);
 	block = fullest_block();

@@ -228,7 +228,7 @@ TAP_TEST(of_two_parity_blocks_the_one_in_the_dead_die_is_older)
 		if (!parity_block || parity_block == dead || parity_block->erases != dead->erases)
 			continue;
 		dead->parity = 1;
-		aftl_superblock_equalise_erases(ftl);
+		aftl_equalise_erase_counts_of_superblocks(ftl);
 		CHECK(!dead->parity && parity_block->parity);
 		tried++;
 	}
@@ -291,7 +291,7 @@ TAP_TEST(a_superblock_closed_early_is_reloaded_after_a_crash)
 		       aftl_superblock_block(ftl, 0, number, lun)->state != AFTL_BLOCK_OPEN)
 			lun++;
 		block = aftl_superblock_block(ftl, 0, number, lun);
-		CHECK(aftl_superblock_gc_start_block(ftl, block, AFTL_CAUSE_GC));
+		CHECK(aftl_collect_superblock_of_block(ftl, block, AFTL_CAUSE_GC));
 		aftl_quiesce(ftl);
 		aftl_unquiesce_device(ftl);
 		test_advance_clock_by(&durable.device, 20000000);

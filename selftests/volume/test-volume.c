@@ -787,7 +787,7 @@ TAP_TEST(a_large_zone_table_is_rebuilt_in_linear_time)
 	memset(table, 0xff, 4 * AFTL_SECTOR_BYTES);
 	volume_load("approxftl", false);
 	CHECK_EQ(durable.recovery.tables, 4);
-	CHECK_RANGE(aftl_get_work_item_count(durable.device.ftl), ppns, ppns + 1000);
+	CHECK_RANGE(aftl_get_amount_of_work_done(durable.device.ftl), ppns, ppns + 1000);
 }
 
 /* Formatting a volume records the blocks that are bad from the factory. */
@@ -1028,7 +1028,7 @@ TAP_TEST(plp_entries_of_too_many_zones_are_dropped_in_linear_time)
 	CHECK_EQ(count_persisted_pages(), 3);
 	for (i = 0; i < geo.zones; i++)
 		CHECK_EQ(durable.device.ftl->zones.all[i].written, i > 0 && i <= 3);
-	CHECK_RANGE(aftl_get_work_item_count(durable.device.ftl), geo.zones,
+	CHECK_RANGE(aftl_get_amount_of_work_done(durable.device.ftl), geo.zones,
 		    70 * geo.zones + 4 * tags + 64);
 }
 

@@ -44,7 +44,7 @@ static void add_fault_row(struct text_list *list, const struct aftl_fault *fault
 {
 	list_add_row(list);
 	list_add_text(list, "%s", aftl_fault_actions[fault->action]);
-	list_add_number(list, fault->number, 0, aftl_get_word_of_fault_action(fault->action));
+	list_add_number(list, fault->number, 0, aftl_get_name_of_fault_action(fault->action));
 	if (fault->trigger == AFTL_FAULT_NOW) {
 		list_add_text(list, "%s", "");
 		list_add_text(list, "%s", "");
@@ -84,7 +84,7 @@ static void print_fault_table(const struct device_options *options, const struct
 static int send_fault_message(const struct fault_table *table, const struct aftl_fault *fault,
 			      struct aftl_error *error)
 {
-	const char *word = aftl_get_word_of_fault_action(fault->action);
+	const char *word = aftl_get_name_of_fault_action(fault->action);
 	char text[120];
 	char *answer;
 	size_t used = scnprintf(text, sizeof(text), "fault %s ",

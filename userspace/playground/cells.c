@@ -107,13 +107,13 @@ static void examine_cell_page(struct look *look, u32 page, u32 slot)
 	look->now.disturb_mv =
 		aftl_compute_page_disturbance_mv(look->media, look->block, look->page);
 	look->now.hours = (u32)min(aftl_page_age_hours(look->media, look->block, look->page,
-						       aftl_age_in_hours(play.drive.ftl)),
+						       aftl_device_age_hours(play.drive.ftl)),
 				   (u64)U32_MAX);
 	if (has_examined_page_data(look)) {
 		const struct aftl_cell *cell = aftl_cell(play.drive.ftl);
 
-		look->errors =
-			aftl_cell_read_errors(cell, look->ppn, aftl_age_in_hours(play.drive.ftl));
+		look->errors = aftl_cell_read_errors(cell, look->ppn,
+						     aftl_device_age_hours(play.drive.ftl));
 		look->key = aftl_compute_key_of_bit_flips(cell,
 							  aftl_ppn_lpn(look->media, look->ppn),
 							  *aftl_oob_generation_ptr(look->media,
@@ -242,7 +242,7 @@ static void write_cells_json(struct json_writer *json, const struct look *look)
 		 !is_examined_page_programmed(look) ?
 			 0 :
 			 aftl_cell_rber_q40(cell, look->block, look->page,
-					    aftl_age_in_hours(play.drive.ftl)));
+					    aftl_device_age_hours(play.drive.ftl)));
 	json_begin_inline_array(json, "references_mv");
 	for (u32 i = 1; i < seen->count; i++) {
 		s32 half_bins = 2 * ((s32)seen->crossings[i - 1].reference + VOLTAGE_FIRST) - 1;

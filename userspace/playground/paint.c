@@ -69,7 +69,7 @@ static u8 page_colour_by_valid_units(const struct subject *of)
 static u8 page_colour_by_age(const struct subject *of)
 {
 	u64 hours = aftl_page_age_hours(of->media, of->block, of->page,
-					aftl_age_in_hours(play.drive.ftl));
+					aftl_device_age_hours(play.drive.ftl));
 
 	return (u8)(1 + min(fls64(hours), (u32)AGE_STEPS));
 }
@@ -78,7 +78,7 @@ static u8 page_colour_by_age(const struct subject *of)
 static u8 page_colour_by_error_rate(const struct subject *of)
 {
 	u64 rate = aftl_cell_rber_q40(aftl_cell(play.drive.ftl), of->block, of->page,
-				      aftl_age_in_hours(play.drive.ftl));
+				      aftl_device_age_hours(play.drive.ftl));
 
 	return (u8)(1 + min(fls64(rate), 40U));
 }
@@ -224,7 +224,7 @@ static bool must_repaint_picture(const struct picture *picture, u32 view, u32 er
 		picture->columns,
 		picture->stride,
 		view == PLAY_VIEW_WEAR ? erases : 0,
-		aftl_age_in_hours(play.drive.ftl),
+		aftl_device_age_hours(play.drive.ftl),
 	};
 	bool another = memcmp(now, last, sizeof(now)) != 0 ||
 		       memcmp(colours, palette, sizeof(palette)) != 0;

@@ -115,7 +115,7 @@ int playground_describe_state(void)
 	playground_json_begin(&json);
 	json_u64(&json, "now_ns", aftl_device_time_ns(ftl));
 	json_u64(&json, "since_ns", stats->since_ns);
-	json_u64(&json, "hours", aftl_age_in_hours(ftl));
+	json_u64(&json, "hours", aftl_device_age_hours(ftl));
 	json_u64(&json, "requests", play.drive.submitted);
 	json_u64(&json, "under_way", aftl_pending_requests(ftl));
 	json_bool(&json, "over", has_sim_stream_ended_early(&play.drive));
@@ -262,7 +262,7 @@ static void write_unit_errors_json(struct json_writer *json, const struct aftl_m
 	if (!aftl_has_error_model(media))
 		return;
 	errors = aftl_cell_read_errors(aftl_cell(play.drive.ftl), ppn,
-				       aftl_age_in_hours(play.drive.ftl));
+				       aftl_device_age_hours(play.drive.ftl));
 	json_u64(json, "raw_errors", errors.raw);
 	json_u64(json, "flips", errors.flips);
 	json_u64(json, "levels", errors.levels);
@@ -275,7 +275,7 @@ static void write_page_detail_json(struct json_writer *json, const struct aftl_m
 				   const struct aftl_block *block, u32 page)
 {
 	u16 attr = aftl_block_page_attr(media, block, page);
-	u64 hour = aftl_age_in_hours(play.drive.ftl);
+	u64 hour = aftl_device_age_hours(play.drive.ftl);
 
 	json_u64(json, "mode", aftl_page_mode(attr));
 	json_u64(json, "class", aftl_page_class(attr));

@@ -170,7 +170,7 @@ static void store_raid_result(const struct run *run, const struct aftl_policy_ty
 	result->requests = run->submitted - result->warmup_requests;
 	result->end_ns = run->array.now_ns;
 	result->elapsed_ns = run->array.now_ns - run->since_ns;
-	result->hours = aftl_age_in_hours(run->array.members[0]);
+	result->hours = aftl_device_age_hours(run->array.members[0]);
 	result->interrupted = is_stop_requested();
 	for (u32 i = 0; i < run->array.layout.members; i++) {
 		const struct aftl *ftl = run->array.members[i];

@@ -345,7 +345,7 @@ static void store_result_of_device(struct run *run, struct sim_result *result)
 	result->requests = run->drive.submitted - result->warmup_requests;
 	result->end_ns = aftl_device_time_ns(ftl);
 	result->elapsed_ns = aftl_device_time_ns(ftl) - result->stats.since_ns;
-	result->hours = aftl_age_in_hours(ftl);
+	result->hours = aftl_device_age_hours(ftl);
 	result->memory_bytes = aftl_memory_bytes(ftl);
 	result->digest = aftl_compute_device_digest(ftl);
 	result->read_only = aftl_is_read_only(ftl);

@@ -488,7 +488,7 @@ static void store_sharded_result(const struct run *run, struct sim_result *resul
 	result->end_ns = aftl_device_time_ns(first);
 	result->stats.since_ns = aftl_get_stats(first)->since_ns;
 	result->elapsed_ns = result->end_ns - result->stats.since_ns;
-	result->hours = aftl_age_in_hours(first);
+	result->hours = aftl_device_age_hours(first);
 	result->interrupted = is_stop_requested();
 	settling_init(&result->settling);
 	store_shard_results(run, result);

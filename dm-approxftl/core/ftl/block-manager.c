@@ -96,7 +96,7 @@ struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lu
 }
 
 /* Find the highest erase count of the blocks of @lun, and a lower bound of the lowest one. */
-void aftl_lun_recount_wear(const struct aftl *ftl, struct aftl_lun *lun)
+void aftl_lun_update_min_max_erase_counts(const struct aftl *ftl, struct aftl_lun *lun)
 {
 	size_t blocks = ftl->geo.blocks_per_lun;
 	const struct aftl_block *block = &ftl->media.blocks[lun->index * blocks];
@@ -141,7 +141,7 @@ void aftl_block_open(struct aftl *ftl, struct aftl_block *block, enum aftl_order
 	block->kind = kind;
 	block->approx_only = 1;
 	block->opened_ns = (s64)(ftl->now_ns - ftl->fill_left_ns);
-	block->first_hour = min_t(u64, aftl_age_in_hours(ftl), U32_MAX);
+	block->first_hour = min_t(u64, aftl_device_age_hours(ftl), U32_MAX);
 }
 
 /* SLC cache blocks are in no victim list: they are folded, not collected. */
@@ -169,7 +169,7 @@ void aftl_block_close(struct aftl *ftl, struct aftl_block *block)
 		return;
 	block->state = AFTL_BLOCK_CLOSED;
 	if (ftl->handles)
-		aftl_handle_count_closed_block(ftl, block);
+		aftl_count_closed_handle_block(ftl, block);
 	if (likely(!aftl_is_slc_block(ftl, block) && !block->handle)) {
 		ftl->stats.kind_blocks[block->kind]++;
 		ftl->stats.kind_pages[block->kind] += block->programmed;
@@ -179,7 +179,7 @@ void aftl_block_close(struct aftl *ftl, struct aftl_block *block)
 		aftl_parity_queue_if_due(ftl, block);
 }
 
-void aftl_block_close_partial(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+void aftl_close_unfilled_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	aftl_lun_drop_open_block_pointer(lun, block);
 	if (ftl->type->closed)
@@ -288,7 +288,7 @@ static void update_max_valid_pages_of_lun(struct aftl *ftl, struct aftl_lun *lun
 	lun->max_valid = compute_max_valid_pages_of_lun(ftl, lun->good_blocks);
 }
 
-bool aftl_has_capacity_without_failing_blocks(const struct aftl *ftl)
+bool aftl_host_data_fit_in_nonfailing_blocks(const struct aftl *ftl)
 {
 	u64 room = 0;
 	u32 i;
@@ -343,7 +343,7 @@ static void set_block_parity_role(struct aftl *ftl, struct aftl_block *block, bo
 
 /*
  * Choose the parity block of an empty superblock while a device is loaded: the capacity is not
- * final yet, so the device does not become read-only as by aftl_assign_parity_or_read_only().
+ * final yet, so aftl_assign_parity_block_and_check_capacity() must not be called then.
  */
 void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
 {
@@ -359,7 +359,7 @@ void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
  * Choose the parity block of an empty superblock at run time. If the capacity does not suffice any
  * more, the device becomes read-only.
  */
-void aftl_assign_parity_or_read_only(struct aftl *ftl, u32 group, u32 number)
+void aftl_assign_parity_block_and_check_capacity(struct aftl *ftl, u32 group, u32 number)
 {
 	aftl_assign_parity_block(ftl, group, number);
 	enter_read_only_if_needed(ftl);
@@ -403,7 +403,7 @@ static void init_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_free_list_add_block(ftl, lun, block_by_index(ftl, i));
 		lun->good_blocks++;
 	}
-	aftl_lun_recount_wear(ftl, lun);
+	aftl_lun_update_min_max_erase_counts(ftl, lun);
 	update_max_valid_pages_of_lun(ftl, lun);
 }
 
@@ -416,7 +416,7 @@ void aftl_block_manager_init(struct aftl *ftl)
 		init_lun_blocks(ftl, &ftl->luns[i]);
 	for (i = 0; ftl->config.rain && i < ftl->geo.luns / ftl->geo.superblock_luns; i++)
 		for (j = 0; j < ftl->geo.blocks_per_lun; j++)
-			aftl_assign_parity_or_read_only(ftl, i, j);
+			aftl_assign_parity_block_and_check_capacity(ftl, i, j);
 }
 
 void aftl_block_manager_clear(struct aftl *ftl)
@@ -431,12 +431,12 @@ void aftl_block_manager_clear(struct aftl *ftl)
 	}
 }
 
-void aftl_block_manager_recount_after_load(struct aftl *ftl)
+void aftl_block_manager_finish_load(struct aftl *ftl)
 {
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++) {
-		aftl_lun_recount_wear(ftl, &ftl->luns[i]);
+		aftl_lun_update_min_max_erase_counts(ftl, &ftl->luns[i]);
 		update_max_valid_pages_of_lun(ftl, &ftl->luns[i]);
 		if (!ftl->luns[i].good_blocks)
 			ftl->luns[i].work.phase = AFTL_PHASE_DEAD;
@@ -547,7 +547,7 @@ bool aftl_choose_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun)
 			best = block;
 	}
 	if (best)
-		aftl_block_close_partial(ftl, lun, best);
+		aftl_close_unfilled_block(ftl, lun, best);
 	else if (!ftl->geo.superblock_luns)
 		best = find_emptiest_block(ftl, lun, false) ?: find_emptiest_block(ftl, lun, true);
 	if (best)

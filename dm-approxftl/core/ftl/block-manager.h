@@ -10,23 +10,23 @@ void aftl_block_manager_init(struct aftl *ftl);
 
 /* Empty the free and victim lists before a load; finish_load() then computes the limits of GC. */
 void aftl_block_manager_clear(struct aftl *ftl);
-void aftl_block_manager_recount_after_load(struct aftl *ftl);
+void aftl_block_manager_finish_load(struct aftl *ftl);
 
 /* After a policy change or a load: give LUNs with too few free blocks a fallback block. */
 void aftl_block_manager_ensure_fallback_blocks(struct aftl *ftl);
 bool aftl_choose_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lun *lun);
 /* Return true if the good blocks that are not failing have room for all logical pages. */
-bool aftl_has_capacity_without_failing_blocks(const struct aftl *ftl);
-void aftl_lun_recount_wear(const struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_host_data_fit_in_nonfailing_blocks(const struct aftl *ftl);
+void aftl_lun_update_min_max_erase_counts(const struct aftl *ftl, struct aftl_lun *lun);
 struct aftl_block *aftl_free_block_take(struct aftl *ftl, struct aftl_lun *lun, u32 stream);
-void aftl_assign_parity_or_read_only(struct aftl *ftl, u32 group, u32 number);
+void aftl_assign_parity_block_and_check_capacity(struct aftl *ftl, u32 group, u32 number);
 void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number);
 void aftl_free_list_add_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_free_list_remove_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_block_open(struct aftl *ftl, struct aftl_block *block, enum aftl_order order, u32 kind);
 void aftl_block_close(struct aftl *ftl, struct aftl_block *block);
-void aftl_block_close_partial(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_close_unfilled_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
 /* Account for one valid page less in @block. */

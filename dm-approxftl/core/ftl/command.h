@@ -133,7 +133,7 @@ static inline bool aftl_lpn_is_buffered(const struct aftl *ftl, aftl_lpn_t lpn)
 	return aftl_pending_find_write_that_serves_reads(ftl, lpn) != AFTL_NIL;
 }
 
-static inline u32 aftl_pending_find_older_write(const struct aftl *ftl, u32 command)
+static inline u32 aftl_pending_find_older_version(const struct aftl *ftl, u32 command)
 {
 	const struct aftl_command *newer = &ftl->commands[command];
 

@@ -138,7 +138,7 @@ static void init_lun_queues(struct aftl *ftl, u32 index)
  * Allocate entries for the blocks of a LUN that may have word lines between coarse and fine pass:
  * the open blocks of the policy and of the core, and the fallback block.
  */
-static int alloc_entries_of_foggy_fine_blocks(struct aftl *ftl)
+static int alloc_foggy_block_tables_of_luns(struct aftl *ftl)
 {
 	u32 i;
 
@@ -172,10 +172,10 @@ static int alloc_luns(struct aftl *ftl)
 		return -ENOMEM;
 	for (i = 0; i < geo->luns; i++)
 		init_lun_queues(ftl, i);
-	if (!aftl_handle_alloc_table(ftl) || !aftl_zone_alloc_states(ftl) || !aftl_cmt_alloc(ftl) ||
-	    !aftl_read_cache_alloc(ftl) || !aftl_superblock_alloc(ftl))
+	if (!aftl_alloc_handle_block_table(ftl) || !aftl_zone_alloc_states(ftl) ||
+	    !aftl_cmt_alloc(ftl) || !aftl_read_cache_alloc(ftl) || !aftl_superblock_alloc(ftl))
 		return -ENOMEM;
-	return alloc_entries_of_foggy_fine_blocks(ftl);
+	return alloc_foggy_block_tables_of_luns(ftl);
 }
 
 /* Return the number of streams that the policy names, at least one. */
@@ -188,7 +188,7 @@ static u32 count_policy_streams(const struct aftl_policy_type *type)
 	return streams;
 }
 
-static u32 count_relocation_passes(const struct aftl *ftl)
+static u32 count_passes_to_relocate_block(const struct aftl *ftl)
 {
 	if (ftl->type->relocate)
 		return ftl->type->copy_passes;
@@ -208,9 +208,9 @@ static u32 max_valid_pages_of_victim(const struct aftl *ftl)
 }
 
 /* Count the core's own open blocks: of translation pages, and of zones or placement handles. */
-static u32 count_open_blocks_outside_policy(const struct aftl *ftl)
+static u32 count_open_blocks_not_owned_by_policy(const struct aftl *ftl)
 {
-	return aftl_count_trans_page_handles(ftl) +
+	return aftl_count_trans_page_streams(ftl) +
 	       (u32)(ftl->geo.zones ? ftl->config.max_active_zones : ftl->config.placement_handles);
 }
 
@@ -257,11 +257,11 @@ void aftl_apply_config(struct aftl *ftl)
 	ftl->gc_blocks = max((u32)(ftl->geo.blocks_per_lun * config->gc / 10000),
 			     aftl_count_gc_reserve_blocks(ftl) + 1);
 	ftl->gc_idle_valid = (u32)(ftl->geo.block_ppns * config->gc_idle_valid / 10000);
-	ftl->copy_passes = count_relocation_passes(ftl);
+	ftl->copy_passes = count_passes_to_relocate_block(ftl);
 	ftl->streams = count_policy_streams(ftl->type);
 	ftl->gc_max_valid = max_valid_pages_of_victim(ftl);
 	ftl->gc_idle_valid = min(ftl->gc_idle_valid, ftl->gc_max_valid);
-	ftl->handles = count_open_blocks_outside_policy(ftl);
+	ftl->handles = count_open_blocks_not_owned_by_policy(ftl);
 	restart_queue_arbitration(ftl);
 	ftl->read_ahead.units = (u32)div64_u64(config->read_ahead, ftl->geo.unit_bytes);
 	aftl_slc_cache_size_from_config(ftl);
@@ -297,7 +297,7 @@ static int check_policy_fits_geometry(const struct aftl *ftl, struct aftl_error 
 }
 
 /* Check that all host data fit beside the blocks that the policy needs free or open in each LUN. */
-static int check_lun_host_capacity(struct aftl *ftl, struct aftl_error *error)
+static int check_host_data_fit_in_luns(struct aftl *ftl, struct aftl_error *error)
 {
 	u64 room = 0;
 	u32 least = U32_MAX;
@@ -357,9 +357,9 @@ static int build_ftl_device(struct aftl *ftl, struct aftl_error *error)
 		ret = aftl_read_cache_check_config(ftl, error);
 	if (!ret)
 		ret = ftl->geo.zones ? aftl_zone_check_config(ftl, error) :
-				       aftl_handle_check_config(ftl, error);
+				       aftl_check_handle_config(ftl, error);
 	if (!ret && !ftl->geo.zones)
-		ret = check_lun_host_capacity(ftl, error);
+		ret = check_host_data_fit_in_luns(ftl, error);
 	if (ret)
 		return ret;
 	aftl_policy_services_init(ftl);

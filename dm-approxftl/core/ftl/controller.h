@@ -59,7 +59,7 @@ struct aftl {
 	bool ignore_policy_copy;
 	bool retry;
 	bool draining;
-	u32 work; /* work done so far, see aftl_get_work_item_count() */
+	u32 work; /* work done so far, see aftl_get_amount_of_work_done() */
 	u32 collecting; /* LUNs with forced_gc */
 	u32 wake_next;
 	u8 waking; /* AFTL_WAKE_*: which of the LUNs from @wake_next on become runnable */

@@ -21,7 +21,7 @@ void aftl_faults_schedule_next_event(struct aftl *ftl)
 	aftl_events_set_time(&ftl->events, ftl->event_faults, when_ns);
 }
 
-void aftl_mark_faults_of_trigger_due(struct aftl *ftl, u8 trigger, u64 reached)
+void aftl_mark_triggered_faults_due(struct aftl *ftl, u8 trigger, u64 reached)
 {
 	struct aftl_fault_list *list = &ftl->faults;
 	u32 due = list->due;
@@ -45,12 +45,12 @@ void aftl_mark_faults_of_trigger_due(struct aftl *ftl, u8 trigger, u64 reached)
 void aftl_faults_count_request(struct aftl *ftl, const struct aftl_request *request)
 {
 	if (request->op == AFTL_OP_WRITE)
-		aftl_mark_faults_of_trigger_due(ftl, AFTL_FAULT_WRITE, ++ftl->faults.writes);
+		aftl_mark_triggered_faults_due(ftl, AFTL_FAULT_WRITE, ++ftl->faults.writes);
 	else if (request->op == AFTL_OP_READ)
-		aftl_mark_faults_of_trigger_due(ftl, AFTL_FAULT_READ, ++ftl->faults.reads);
+		aftl_mark_triggered_faults_due(ftl, AFTL_FAULT_READ, ++ftl->faults.reads);
 }
 
-void aftl_faults_mark_due_by_program(struct aftl *ftl, aftl_lpn_t lpn)
+void aftl_mark_faults_of_programmed_lpn_as_due(struct aftl *ftl, aftl_lpn_t lpn)
 {
-	aftl_mark_faults_of_trigger_due(ftl, AFTL_FAULT_PROGRAM, from_lpn(lpn));
+	aftl_mark_triggered_faults_due(ftl, AFTL_FAULT_PROGRAM, from_lpn(lpn));
 }

@@ -40,12 +40,12 @@ struct aftl;
 void aftl_faults_schedule_next_event(struct aftl *ftl);
 
 /* Make faults due that wait for @trigger with the request number, time or lpn @reached. */
-void aftl_mark_faults_of_trigger_due(struct aftl *ftl, u8 trigger, u64 reached);
+void aftl_mark_triggered_faults_due(struct aftl *ftl, u8 trigger, u64 reached);
 
 /* Count a host request that has just been admitted, while a fault is armed. */
 void aftl_faults_count_request(struct aftl *ftl, const struct aftl_request *request);
 
 /* Make due the faults that waited for the program of the newest host write of @lpn. */
-void aftl_faults_mark_due_by_program(struct aftl *ftl, aftl_lpn_t lpn);
+void aftl_mark_faults_of_programmed_lpn_as_due(struct aftl *ftl, aftl_lpn_t lpn);
 
 #endif

@@ -79,8 +79,8 @@ u32 *aftl_fill_map_get_ppns(struct aftl_fill_map *map, u32 write)
 	return map->ppns + map->used;
 }
 
-void aftl_fill_map_record_rounds_over_luns(struct aftl_fill_map *map, u32 write, u32 rounds,
-					   u32 level)
+void aftl_fill_map_record_programs_of_all_luns(struct aftl_fill_map *map, u32 write, u32 rounds,
+					       u32 level)
 {
 	size_t bytes = map->round * sizeof(u32);
 	u32 *run = map->runs + write / map->round;

@@ -60,8 +60,8 @@ void aftl_fill_map_init(struct aftl *ftl, struct aftl_fill_map *map,
 u32 *aftl_fill_map_get_ppns(struct aftl_fill_map *map, u32 write);
 
 /* Record @rounds rounds from write @write on; the caller has filled in the ppns of their run. */
-void aftl_fill_map_record_rounds_over_luns(struct aftl_fill_map *map, u32 write, u32 rounds,
-					   u32 level);
+void aftl_fill_map_record_programs_of_all_luns(struct aftl_fill_map *map, u32 write, u32 rounds,
+					       u32 level);
 
 /**
  * aftl_fill_map_store_l2p_entries() - store the recorded entries and end the recording

@@ -96,7 +96,7 @@ static bool does_block_await_fine_pass(const struct aftl_foggy_block *foggy, boo
 		const struct aftl_fine_pending *pending = &foggy->held[i];
 
 		if (pending->payload.count && pending->need.cause != AFTL_CAUSE_MAP &&
-		    aftl_fine_pending_is_reloc(pending) == moves)
+		    aftl_is_pending_fine_pass_of_relocation(pending) == moves)
 			return true;
 	}
 	return false;

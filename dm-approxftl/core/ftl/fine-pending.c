@@ -26,8 +26,8 @@ static struct aftl_foggy_block *find_foggy_block(const struct aftl *ftl, const s
  * Return true if @block may have a word line between its coarse and fine pass. One entry is always
  * kept for the fallback block.
  */
-bool aftl_fine_pending_accepts_block(const struct aftl *ftl, const struct aftl_lun *lun,
-				     const struct aftl_block *block)
+bool aftl_block_may_await_fine_pass(const struct aftl *ftl, const struct aftl_lun *lun,
+				    const struct aftl_block *block)
 {
 	bool kept = !lun->fallback || !find_foggy_block(ftl, lun, lun->fallback);
 	u32 room = 0;
@@ -148,7 +148,7 @@ void aftl_fine_pending_drop_relocs(struct aftl *ftl, struct aftl_lun *lun)
 		struct aftl_fine_pending *pending = &lun->foggy[i / AFTL_FOGGY_WORD_LINES]
 						  .held[i % AFTL_FOGGY_WORD_LINES];
 
-		if (aftl_fine_pending_is_reloc(pending))
+		if (aftl_is_pending_fine_pass_of_relocation(pending))
 			aftl_fine_pending_drop_word_line(ftl, lun, pending);
 	}
 }

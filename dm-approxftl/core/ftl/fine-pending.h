@@ -31,13 +31,13 @@ struct aftl_foggy_block {
 };
 
 /* Return true if the pending data are relocated: neither host writes nor translation pages. */
-static inline bool aftl_fine_pending_is_reloc(const struct aftl_fine_pending *pending)
+static inline bool aftl_is_pending_fine_pass_of_relocation(const struct aftl_fine_pending *pending)
 {
 	return pending->need.cause != AFTL_CAUSE_HOST && pending->need.cause != AFTL_CAUSE_MAP;
 }
 
-bool aftl_fine_pending_accepts_block(const struct aftl *ftl, const struct aftl_lun *lun,
-				     const struct aftl_block *block);
+bool aftl_block_may_await_fine_pass(const struct aftl *ftl, const struct aftl_lun *lun,
+				    const struct aftl_block *block);
 u32 aftl_fine_pending_count_block_units(const struct aftl *ftl, const struct aftl_lun *lun,
 					const struct aftl_block *block);
 struct aftl_fine_pending *aftl_fine_pending_of_page(const struct aftl *ftl,

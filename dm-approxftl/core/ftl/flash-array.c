@@ -75,7 +75,7 @@ static noinline void observe_read(struct aftl *ftl, const struct aftl_lun *lun,
 				  struct aftl_array_event *event)
 {
 	if (ftl->waits)
-		aftl_wait_count_lun_busy(ftl, lun, 0, event->begin_ns + event->array_ns);
+		aftl_note_lun_operation(ftl, lun, 0, event->begin_ns + event->array_ns);
 	if (ftl->ops->array)
 		trace_array_event(ftl, lun, event);
 }
@@ -91,23 +91,23 @@ static u64 compute_bus_ns_of_program(const struct aftl *ftl, const struct aftl_l
 	return ns;
 }
 
-static void account_array_work(struct aftl *ftl, const struct aftl_lun *lun,
-			       const struct aftl_array_event *event)
+static void count_array_operation_in_wait_stats(struct aftl *ftl, const struct aftl_lun *lun,
+						const struct aftl_array_event *event)
 {
 	u64 end_ns = event->begin_ns + event->array_ns;
 	u64 bus_ns = 0;
 
 	if (event->op == AFTL_ARRAY_SUSPEND) {
-		aftl_wait_count_lun_suspend(ftl, lun, ftl->now_ns + ftl->config.suspend_cost);
+		aftl_note_lun_suspend(ftl, lun, ftl->now_ns + ftl->config.suspend_cost);
 		return;
 	}
 	if (event->op == AFTL_ARRAY_PROGRAM)
 		bus_ns = max(event->begin_ns - compute_bus_ns_of_program(ftl, lun), ftl->now_ns);
-	aftl_wait_count_lun_busy(ftl, lun, bus_ns, end_ns);
+	aftl_note_lun_operation(ftl, lun, bus_ns, end_ns);
 }
 
-static void trace_array_read(struct aftl *ftl, const struct aftl_lun *lun, u32 device_page,
-			     u64 begin_ns, u64 ns)
+static void observe_sense_of_page(struct aftl *ftl, const struct aftl_lun *lun, u32 device_page,
+				  u64 begin_ns, u64 ns)
 {
 	struct aftl_array_event event = {
 		.op = AFTL_ARRAY_READ,
@@ -123,8 +123,8 @@ static void trace_array_read(struct aftl *ftl, const struct aftl_lun *lun, u32 d
 }
 
 /* Account a program or an erase, and tell the host's listener of array operations, if any. */
-static void trace_array_work(struct aftl *ftl, const struct aftl_lun *lun, enum aftl_array_op op,
-			     u64 begin_ns, u64 ns)
+static void observe_program_or_erase(struct aftl *ftl, const struct aftl_lun *lun,
+				     enum aftl_array_op op, u64 begin_ns, u64 ns)
 {
 	const struct aftl_placement *placement = &lun->work.placement;
 	bool erase = lun->work.kind == AFTL_WORK_ERASE;
@@ -139,7 +139,7 @@ static void trace_array_work(struct aftl *ftl, const struct aftl_lun *lun, enum 
 	if (likely(!ftl->array_is_observed))
 		return;
 	if (ftl->waits)
-		account_array_work(ftl, lun, &event);
+		count_array_operation_in_wait_stats(ftl, lun, &event);
 	if (!ftl->ops->array)
 		return;
 	event.block = aftl_block_index(&ftl->media, erase ? lun->reloc.from : placement->block);
@@ -179,7 +179,7 @@ static u64 array_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u
 	counters->cache_reads += begin_ns < ftl->now_ns;
 	counters->array_read_ns += sense_ns;
 	counters->read_energy_pj += div64_u64(sense_ns * ftl->config.energy, 1000);
-	trace_array_read(ftl, lun, device_page, begin_ns, sense_ns);
+	observe_sense_of_page(ftl, lun, device_page, begin_ns, sense_ns);
 	return left_ns;
 }
 
@@ -199,12 +199,12 @@ void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 devi
  * Count a page that the next read senses along with its own page, in another plane of the die. Only
  * that read accounts for time and energy: the die is active once.
  */
-void aftl_array_count_page_of_other_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
-					  u64 ready_ns)
+void aftl_array_count_multi_plane_page(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
+				       u64 ready_ns)
 {
 	lun->work.kind = AFTL_WORK_READ;
 	ftl->stats.counters.array_reads++;
-	trace_array_read(ftl, lun, device_page, compute_sense_begin_ns(ftl, lun, ready_ns), 0);
+	observe_sense_of_page(ftl, lun, device_page, compute_sense_begin_ns(ftl, lun, ready_ns), 0);
 }
 
 /* Begin the transfer of the sensed data to the controller. Return: its end. */
@@ -258,7 +258,7 @@ static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
 	}
 	work->service_ns += lun->outcome.ns;
 	schedule_end_of_lun_work(ftl, lun, work->array_ns + lun->outcome.ns);
-	trace_array_work(ftl, lun, AFTL_ARRAY_PROGRAM, work->array_ns, lun->outcome.ns);
+	observe_program_or_erase(ftl, lun, AFTL_ARRAY_PROGRAM, work->array_ns, lun->outcome.ns);
 }
 
 /* Arrival time of the newest of the host writes that @lun is about to program. */
@@ -324,8 +324,8 @@ static noinline void observe_data_out(struct aftl *ftl, struct aftl_lun *lun)
 	u64 begin_ns = max(*lun->bus_ns, ftl->now_ns);
 
 	if (ftl->waits)
-		aftl_wait_count_lun_busy(ftl, lun, begin_ns,
-					 begin_ns + compute_bus_transfer_ns(ftl, lun->work.units));
+		aftl_note_lun_operation(ftl, lun, begin_ns,
+					begin_ns + compute_bus_transfer_ns(ftl, lun->work.units));
 	array_begin_sensed_data_transfer(ftl, lun);
 }
 
@@ -351,7 +351,7 @@ void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun)
 		.array_ns = ftl->now_ns,
 	};
 	schedule_end_of_lun_work(ftl, lun, ftl->now_ns + ns);
-	trace_array_work(ftl, lun, AFTL_ARRAY_ERASE, ftl->now_ns, ns);
+	observe_program_or_erase(ftl, lun, AFTL_ARRAY_ERASE, ftl->now_ns, ns);
 }
 
 /*
@@ -399,13 +399,13 @@ void aftl_array_sense_trans_page(struct aftl *ftl, struct aftl_lun *lun, u32 kin
 	aftl_array_sense(ftl, lun, kind, page, ns, 1, ftl->now_ns);
 }
 
-void aftl_array_resume_suspended(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_array_resume_suspended_operation(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun->work = lun->suspended;
 	lun->work.array_ns = ftl->now_ns;
 	lun->suspended.kind = AFTL_WORK_NONE;
 	schedule_end_of_lun_work(ftl, lun, ftl->now_ns + lun->suspended_ns);
-	trace_array_work(ftl, lun, AFTL_ARRAY_RESUME, ftl->now_ns, lun->suspended_ns);
+	observe_program_or_erase(ftl, lun, AFTL_ARRAY_RESUME, ftl->now_ns, lun->suspended_ns);
 }
 
 /*
@@ -413,7 +413,7 @@ void aftl_array_resume_suspended(struct aftl *ftl, struct aftl_lun *lun)
  * adds bits to a word line, is never suspended: neither the cells nor the controller would have the
  * word line's first page then.
  */
-static bool may_suspend_work(const struct aftl *ftl, const struct aftl_work *work, bool write)
+static bool may_suspend_operation(const struct aftl *ftl, const struct aftl_work *work, bool write)
 {
 	if (work->phase == AFTL_PHASE_PROGRAM)
 		return !write && work->placement.mode != AFTL_MODE_SWITCHED &&
@@ -434,7 +434,7 @@ static bool suspend_saves_time(const struct aftl *ftl, const struct aftl_lun *lu
 }
 
 /* Next time at which the operation can be suspended (parameter "suspend_step"). */
-static u64 find_next_suspend_point(const struct aftl *ftl, const struct aftl_work *work)
+static u64 compute_next_suspend_time(const struct aftl *ftl, const struct aftl_work *work)
 {
 	u64 step = ftl->config.suspend_step;
 
@@ -446,7 +446,7 @@ static u64 find_next_suspend_point(const struct aftl *ftl, const struct aftl_wor
 }
 
 /* The suspended operation pays for the suspend and for its resume, in array time and energy. */
-static void charge_suspend_cost(struct aftl *ftl, struct aftl_lun *lun)
+static void add_time_and_energy_of_suspend(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 	u64 ns = 2 * ftl->config.suspend_cost;
@@ -465,7 +465,7 @@ static void charge_suspend_cost(struct aftl *ftl, struct aftl_lun *lun)
  * Suspend the program or erase of a LUN. The die accepts the next command "suspend_cost" later. The
  * resume takes as long again before the operation goes on.
  */
-void aftl_array_suspend(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_array_suspend_operation(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u64 latency_ns = ftl->config.suspend_cost;
 
@@ -473,8 +473,8 @@ void aftl_array_suspend(struct aftl *ftl, struct aftl_lun *lun)
 	lun->suspended.suspends++;
 	lun->suspended.reads = 0;
 	lun->suspended_ns = lun->work.end_ns - ftl->now_ns + latency_ns;
-	charge_suspend_cost(ftl, lun);
-	trace_array_work(ftl, lun, AFTL_ARRAY_SUSPEND, ftl->now_ns, lun->suspended_ns);
+	add_time_and_energy_of_suspend(ftl, lun);
+	observe_program_or_erase(ftl, lun, AFTL_ARRAY_SUSPEND, ftl->now_ns, lun->suspended_ns);
 	lun->work.service_ns = 0;
 	lun->work.phase = latency_ns ? AFTL_PHASE_SUSPEND : AFTL_PHASE_IDLE;
 	if (latency_ns)
@@ -485,14 +485,14 @@ void aftl_array_suspend(struct aftl *ftl, struct aftl_lun *lun)
  * Suspend a busy array for a read, or with @write for a write. If the array can be suspended only
  * later, schedule the LUN's event for that time.
  */
-void aftl_array_suspend_for_command(struct aftl *ftl, struct aftl_lun *lun, bool write)
+void aftl_array_try_suspend_for_read_or_write(struct aftl *ftl, struct aftl_lun *lun, bool write)
 {
-	u64 when = find_next_suspend_point(ftl, &lun->work);
+	u64 when = compute_next_suspend_time(ftl, &lun->work);
 
-	if (!may_suspend_work(ftl, &lun->work, write) || !suspend_saves_time(ftl, lun, when))
+	if (!may_suspend_operation(ftl, &lun->work, write) || !suspend_saves_time(ftl, lun, when))
 		return;
 	if (when == ftl->now_ns)
-		aftl_array_suspend(ftl, lun);
+		aftl_array_suspend_operation(ftl, lun);
 	else
 		schedule_lun_event(ftl, lun, when);
 }

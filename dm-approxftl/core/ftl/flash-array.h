@@ -10,8 +10,8 @@ struct aftl_block;
 struct aftl_lun;
 struct aftl_placement;
 
-void aftl_array_count_page_of_other_plane(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
-					  u64 ready_ns);
+void aftl_array_count_multi_plane_page(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
+				       u64 ready_ns);
 void aftl_array_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
 		      u64 sense_ns, u32 units, u64 ready_ns);
 bool aftl_array_try_synchronous_read(struct aftl *ftl, struct aftl_lun *lun, u32 device_page,
@@ -26,8 +26,8 @@ void aftl_array_program(struct aftl *ftl, struct aftl_lun *lun, u32 kind,
 void aftl_array_copyback(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_placement *placement);
 void aftl_array_erase(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_array_suspend(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_array_suspend_for_command(struct aftl *ftl, struct aftl_lun *lun, bool write);
-void aftl_array_resume_suspended(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_array_suspend_operation(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_array_try_suspend_for_read_or_write(struct aftl *ftl, struct aftl_lun *lun, bool write);
+void aftl_array_resume_suspended_operation(struct aftl *ftl, struct aftl_lun *lun);
 
 #endif

@@ -407,14 +407,14 @@ u32 aftl_get_max_callbacks_per_host_call(const struct aftl_geometry *geo);
 bool aftl_process_next_event(struct aftl *ftl, u64 now_ns);
 
 /**
- * aftl_get_work_item_count() - number of work items done so far
+ * aftl_get_amount_of_work_done() - number of work items done so far
  * @ftl: device
  *
  * Counts events, LUNs that were looked at, and logical pages that were admitted, programmed or
  * unmapped, each of which takes some tenths of a microsecond. A host compares two counts to limit
  * the work between them.
  */
-u32 aftl_get_work_item_count(const struct aftl *ftl);
+u32 aftl_get_amount_of_work_done(const struct aftl *ftl);
 
 /**
  * aftl_process_events_until() - process all events up to and including @now_ns
@@ -479,7 +479,7 @@ u32 __must_check aftl_restore_buffered_write(struct aftl *ftl,
 void aftl_advance_age(struct aftl *ftl, u64 ns);
 
 /* Device age in hours, as in the cell model. */
-u64 aftl_age_in_hours(const struct aftl *ftl);
+u64 aftl_device_age_hours(const struct aftl *ftl);
 
 /**
  * aftl_set_param() - change a parameter of a running device
@@ -594,7 +594,7 @@ extern const char *const aftl_fault_triggers[];
 extern const char *const aftl_fault_states[];
 
 /* The only word that a fault action takes, such as "cut", or NULL if it takes a number. */
-const char *aftl_get_word_of_fault_action(u8 action);
+const char *aftl_get_name_of_fault_action(u8 action);
 
 /**
  * struct aftl_fault - a fault that happens once

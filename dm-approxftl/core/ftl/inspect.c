@@ -106,7 +106,7 @@ bool aftl_get_lpn_read_errors(const struct aftl *ftl, aftl_lpn_t lpn, struct aft
 	if (!aftl_has_error_model(&ftl->media) || from_lpn(lpn) >= ftl->geo.units ||
 	    !aftl_l2p_lookup(ftl, lpn, &ppn))
 		return false;
-	*errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_age_in_hours(ftl));
+	*errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_device_age_hours(ftl));
 	if (!(aftl_has_rain(ftl) && aftl_stripe_reconstruct(ftl, ppn, errors)))
 		errors->lost |= aftl_block_of_ppn(&ftl->media, ppn)->state == AFTL_BLOCK_BAD;
 	recent = aftl_read_cache_find(ftl, lpn);
@@ -126,8 +126,8 @@ bool aftl_lpn_is_unreadable(const struct aftl *ftl, aftl_lpn_t lpn)
 		return false;
 	if (aftl_get_lpn_read_errors(ftl, lpn, &errors))
 		return errors.lost;
-	return aftl_ppn_in_dead_lun(ftl, ppn) &&
-	       !(aftl_has_rain(ftl) && aftl_stripe_can_reconstruct(ftl, ppn));
+	return aftl_ppn_is_in_dead_lun(ftl, ppn) &&
+	       !(aftl_has_rain(ftl) && aftl_stripe_can_reconstruct_ppn(ftl, ppn));
 }
 
 const struct aftl_stats *aftl_get_stats(const struct aftl *ftl)

@@ -13,7 +13,7 @@ static inline bool aftl_ppn_is_lost(const struct aftl *ftl, aftl_ppn_t ppn)
 }
 
 /* Return true if @ppn is in a dead LUN. */
-static inline bool aftl_ppn_in_dead_lun(const struct aftl *ftl, aftl_ppn_t ppn)
+static inline bool aftl_ppn_is_in_dead_lun(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	u32 block = aftl_block_index(&ftl->media, aftl_block_of_ppn(&ftl->media, ppn));
 

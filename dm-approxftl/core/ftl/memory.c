@@ -27,7 +27,7 @@ void *aftl_memory_alloc(struct aftl *ftl, size_t count, size_t size)
 	return memory_alloc_by_callback(ftl, count, size, ftl->ops->alloc);
 }
 
-void *aftl_memory_alloc_at_run_time(struct aftl *ftl, size_t count, size_t size)
+void *aftl_memory_alloc_on_demand(struct aftl *ftl, size_t count, size_t size)
 {
 	return memory_alloc_by_callback(ftl, count, size, ftl->ops->alloc_later);
 }

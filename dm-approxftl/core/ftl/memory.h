@@ -10,7 +10,7 @@ struct aftl;
 void *aftl_memory_alloc(struct aftl *ftl, size_t count, size_t size);
 
 /* Allocate memory at run time, for hosts with alloc_later(); never returns NULL. */
-void *aftl_memory_alloc_at_run_time(struct aftl *ftl, size_t count, size_t size);
+void *aftl_memory_alloc_on_demand(struct aftl *ftl, size_t count, size_t size);
 void aftl_memory_free(struct aftl *ftl, void *memory);
 
 #endif

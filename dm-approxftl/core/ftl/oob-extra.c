@@ -64,11 +64,11 @@ void aftl_oob_extra_free(struct aftl *ftl)
 void aftl_oob_extra_alloc_for_block(struct aftl *ftl, struct aftl_block *block)
 {
 	if (!block->extra)
-		block->extra = aftl_memory_alloc_at_run_time(ftl, 1, oob_extra_bytes(ftl));
+		block->extra = aftl_memory_alloc_on_demand(ftl, 1, oob_extra_bytes(ftl));
 	block->extra_used = !!block->extra;
 }
 
-static void clear_oob_extra(struct aftl *ftl, struct aftl_block *block)
+static void clear_extra_oob_of_block(struct aftl *ftl, struct aftl_block *block)
 {
 	block->extra_used = 0;
 	if (!ftl->ops->alloc_later) {
@@ -83,5 +83,5 @@ void aftl_oob_reset_erased_block(struct aftl *ftl, struct aftl_block *block)
 {
 	aftl_block_clear_oob(&ftl->media, block);
 	if (block->extra_used)
-		clear_oob_extra(ftl, block);
+		clear_extra_oob_of_block(ftl, block);
 }

@@ -10,9 +10,9 @@
 #include "core/ftl/placement-handle.h"
 
 /* Check that policy and configuration allow the placement handles. */
-int aftl_handle_check_config(const struct aftl *ftl, struct aftl_error *error)
+int aftl_check_handle_config(const struct aftl *ftl, struct aftl_error *error)
 {
-	u32 most = AFTL_STREAMS - ftl->streams - aftl_count_trans_page_handles(ftl);
+	u32 most = AFTL_STREAMS - ftl->streams - aftl_count_trans_page_streams(ftl);
 	u32 handles = (u32)ftl->config.placement_handles;
 
 	if (!handles)
@@ -24,7 +24,7 @@ int aftl_handle_check_config(const struct aftl *ftl, struct aftl_error *error)
 	return 0;
 }
 
-bool aftl_handle_alloc_table(struct aftl *ftl)
+bool aftl_alloc_handle_block_table(struct aftl *ftl)
 {
 	u32 zone_slc = ftl->geo.zones && ftl->slc_max_blocks ? ftl->handles : 0;
 	u32 each = ftl->handles + zone_slc;
@@ -47,7 +47,7 @@ bool aftl_handle_alloc_table(struct aftl *ftl)
  * stands for a placement id if there is none. An id without a handle counts as unknown, unless the
  * policy separates ids itself. Return: false if the write belongs to the default handle.
  */
-bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request)
+bool aftl_set_stream_by_placement_id(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 id = request->hint.stream ? request->hint.stream : request->hint.life;
 
@@ -58,16 +58,16 @@ bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request)
 	ftl->stats.handles[id].host_units += request->units;
 	if (!id)
 		return false;
-	request->stream = (u8)(ftl->streams + aftl_count_trans_page_handles(ftl) + id - 1);
+	request->stream = (u8)(ftl->streams + aftl_count_trans_page_streams(ftl) + id - 1);
 	return true;
 }
 
 /* Place a program in the open block of its handle. Return: 0, or -ENOSPC. */
-int aftl_handle_place_program(struct aftl *ftl, struct aftl_lun *lun,
-			      const struct aftl_program_request *need,
-			      struct aftl_placement *placement)
+int aftl_place_program_of_handle(struct aftl *ftl, struct aftl_lun *lun,
+				 const struct aftl_program_request *need,
+				 struct aftl_placement *placement)
 {
-	u32 handle = aftl_handle_of_stream(ftl, need->stream);
+	u32 handle = aftl_get_handle_of_stream(ftl, need->stream);
 	int ret;
 
 	*placement = (struct aftl_placement){ 0 };
@@ -78,7 +78,7 @@ int aftl_handle_place_program(struct aftl *ftl, struct aftl_lun *lun,
 	return ret;
 }
 
-void aftl_handle_count_closed_block(struct aftl *ftl, const struct aftl_block *block)
+void aftl_count_closed_handle_block(struct aftl *ftl, const struct aftl_block *block)
 {
 	struct aftl_handle_stats *stats = &ftl->stats.handles[aftl_fdp_handle_of_block(ftl, block)];
 
@@ -90,7 +90,7 @@ void aftl_handle_count_closed_block(struct aftl *ftl, const struct aftl_block *b
  * Continue with a block of a handle that was open when the device was saved. Return: false if the
  * block has to be closed.
  */
-bool aftl_handle_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+bool aftl_adopt_open_handle_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	struct aftl_block **blocks = block->bits ? lun->zone_slc_blocks : lun->handle_blocks;
 
@@ -102,7 +102,7 @@ bool aftl_handle_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun, struct
 }
 
 /* Move blocks of handles that do not exist any more to the default handle. */
-void aftl_handle_finish_load(struct aftl *ftl)
+void aftl_reset_unknown_handles(struct aftl *ftl)
 {
 	u32 i;
 

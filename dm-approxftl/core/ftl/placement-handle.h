@@ -12,13 +12,13 @@
 struct aftl_lun;
 
 /* Number of a stream's placement handle, from 1; 0 for the streams of the policy. */
-static inline u32 aftl_handle_of_stream(const struct aftl *ftl, u32 stream)
+static inline u32 aftl_get_handle_of_stream(const struct aftl *ftl, u32 stream)
 {
 	return unlikely(stream >= ftl->streams) ? stream - ftl->streams + 1 : 0;
 }
 
 /* Number of open blocks for translation pages: 0 or 1. */
-static inline u32 aftl_count_trans_page_handles(const struct aftl *ftl)
+static inline u32 aftl_count_trans_page_streams(const struct aftl *ftl)
 {
 	return ftl->geo.trans_pages > 0;
 }
@@ -26,7 +26,7 @@ static inline u32 aftl_count_trans_page_handles(const struct aftl *ftl)
 static inline bool aftl_block_has_trans_pages(const struct aftl *ftl,
 					      const struct aftl_block *block)
 {
-	return unlikely(block->handle) && block->handle <= aftl_count_trans_page_handles(ftl);
+	return unlikely(block->handle) && block->handle <= aftl_count_trans_page_streams(ftl);
 }
 
 static inline bool aftl_is_stream_of_trans_pages(const struct aftl *ftl, u32 stream)
@@ -39,7 +39,7 @@ static inline u32 aftl_fdp_handle_of_block(const struct aftl *ftl, const struct 
 {
 	if (ftl->geo.zones)
 		return 0;
-	return block->handle - min_t(u32, block->handle, aftl_count_trans_page_handles(ftl));
+	return block->handle - min_t(u32, block->handle, aftl_count_trans_page_streams(ftl));
 }
 
 /*
@@ -56,14 +56,14 @@ static inline u32 aftl_get_fixed_relocation_stream(const struct aftl *ftl,
 	return ftl->streams + block->handle - 1;
 }
 
-int __must_check aftl_handle_check_config(const struct aftl *ftl, struct aftl_error *error);
-bool aftl_handle_alloc_table(struct aftl *ftl);
-bool aftl_handle_assign_stream(struct aftl *ftl, struct aftl_request *request);
-int aftl_handle_place_program(struct aftl *ftl, struct aftl_lun *lun,
-			      const struct aftl_program_request *need,
-			      struct aftl_placement *placement);
-void aftl_handle_count_closed_block(struct aftl *ftl, const struct aftl_block *block);
-bool aftl_handle_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
-void aftl_handle_finish_load(struct aftl *ftl);
+int __must_check aftl_check_handle_config(const struct aftl *ftl, struct aftl_error *error);
+bool aftl_alloc_handle_block_table(struct aftl *ftl);
+bool aftl_set_stream_by_placement_id(struct aftl *ftl, struct aftl_request *request);
+int aftl_place_program_of_handle(struct aftl *ftl, struct aftl_lun *lun,
+				 const struct aftl_program_request *need,
+				 struct aftl_placement *placement);
+void aftl_count_closed_handle_block(struct aftl *ftl, const struct aftl_block *block);
+bool aftl_adopt_open_handle_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_reset_unknown_handles(struct aftl *ftl);
 
 #endif

@@ -35,7 +35,7 @@ static inline u32 aftl_policy_validate_stream(struct aftl *ftl, u32 stream)
 	return 0;
 }
 
-static inline u32 aftl_get_class_stored_by_policy(const struct aftl *ftl, u32 class)
+static inline u32 aftl_get_data_class_used_by_policy(const struct aftl *ftl, u32 class)
 {
 	return ftl->type->ignores_tags ? AFTL_PRECISE : class;
 }

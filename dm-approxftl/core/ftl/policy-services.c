@@ -65,12 +65,12 @@ static bool policy_lun_has_room_for_units(const struct aftl *ftl, u32 lun, u32 u
 	return aftl_lun_has_room_for_units(&ftl->luns[lun], units);
 }
 
-static bool is_lun_number_alive(const struct aftl *ftl, u32 lun)
+static bool is_lun_alive_by_number(const struct aftl *ftl, u32 lun)
 {
 	return !aftl_lun_is_dead(&ftl->luns[lun]);
 }
 
-static u32 count_lun_pending_work(const struct aftl *ftl, u32 index)
+static u32 count_operations_pending_on_lun(const struct aftl *ftl, u32 index)
 {
 	const struct aftl_lun *lun = &ftl->luns[index];
 
@@ -100,11 +100,11 @@ static const struct aftl_policy_services services = {
 	.open = policy_open_block,
 	.close = policy_close_block,
 	.find = aftl_l2p_lookup,
-	.hours = aftl_age_in_hours,
+	.hours = aftl_device_age_hours,
 	.queued = aftl_count_queued_commands,
 	.room = policy_lun_has_room_for_units,
-	.works = is_lun_number_alive,
-	.work = count_lun_pending_work,
+	.works = is_lun_alive_by_number,
+	.work = count_operations_pending_on_lun,
 	.command_seq = make_policy_random_seed,
 };
 

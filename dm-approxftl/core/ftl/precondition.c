@@ -17,7 +17,7 @@
 #include "core/base/random.h"
 #include "core/policy/ftl-policy.h"
 
-static bool program_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
+static bool program_relocated_pages_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
 
@@ -48,7 +48,7 @@ static void program_parity_untimed(struct aftl *ftl, const struct aftl_lun *lun)
 		struct aftl_lun *parity_lun =
 			aftl_lun_of_die_group(ftl, aftl_die_group_of_lun(ftl, lun), i);
 
-		while (aftl_parity_next_program(ftl, parity_lun, &placement)) {
+		while (aftl_parity_get_next_pages_to_program(ftl, parity_lun, &placement)) {
 			aftl_program_parity(ftl, parity_lun, &placement);
 			aftl_parity_program_done(ftl, parity_lun);
 		}
@@ -58,7 +58,7 @@ static void program_parity_untimed(struct aftl *ftl, const struct aftl_lun *lun)
 /* Number of pages ahead for which relocation reads and first writes prefetch metadata. */
 #define PREFETCH_DISTANCE 8U
 
-static void read_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
+static void read_pages_to_relocate_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 page = aftl_reloc_get_cursor_page(ftl, lun);
 
@@ -77,15 +77,15 @@ static bool execute_reloc_steps_untimed(struct aftl *ftl, struct aftl_lun *lun)
 		case AFTL_STEP_NONE:
 			return false;
 		case AFTL_STEP_COPY:
-			read_reloc_untimed(ftl, lun);
-			if (!program_reloc_untimed(ftl, lun))
+			read_pages_to_relocate_untimed(ftl, lun);
+			if (!program_relocated_pages_untimed(ftl, lun))
 				return false;
 			break;
 		case AFTL_STEP_READ:
-			read_reloc_untimed(ftl, lun);
+			read_pages_to_relocate_untimed(ftl, lun);
 			break;
 		case AFTL_STEP_PROGRAM:
-			if (!program_reloc_untimed(ftl, lun))
+			if (!program_relocated_pages_untimed(ftl, lun))
 				return false;
 			break;
 		case AFTL_STEP_FINISH:
@@ -120,7 +120,7 @@ static bool run_superblock_gc_untimed(struct aftl *ftl, const struct aftl_lun *l
 	return *collected != before;
 }
 
-static bool run_reloc_untimed(struct aftl *ftl, struct aftl_lun *lun)
+static bool run_relocation_task_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (likely(!ftl->geo.superblock_luns))
 		return execute_reloc_steps_untimed(ftl, lun);
@@ -159,7 +159,7 @@ struct filler {
  * Store the L2P entries of recorded rounds and, if the policy wants it, the number of the first
  * write of each logical page; in that case no further rounds are programmed.
  */
-static int fill_store_recorded_l2p_entries(struct aftl *ftl, struct filler *filler)
+static int store_l2p_entries_recorded_by_fill(struct aftl *ftl, struct filler *filler)
 {
 	struct aftl_fill_order numbers = filler->numbers;
 	int ret = aftl_fill_map_store_l2p_entries(ftl, &filler->map);
@@ -180,12 +180,12 @@ static int fill_store_recorded_l2p_entries(struct aftl *ftl, struct filler *fill
 /* Store all L2P entries, then do a GC step. Return: 1 if GC found work, 0, or an error code. */
 static int fill_relocate_for_gc(struct aftl *ftl, struct filler *filler, struct aftl_lun *lun)
 {
-	int ret = fill_store_recorded_l2p_entries(ftl, filler);
+	int ret = store_l2p_entries_recorded_by_fill(ftl, filler);
 
-	return ret ? ret : run_reloc_untimed(ftl, lun);
+	return ret ? ret : run_relocation_task_untimed(ftl, lun);
 }
 
-static int fill_place_program_after_gc(struct aftl *ftl, struct filler *filler,
+static int place_fill_program_after_gc(struct aftl *ftl, struct filler *filler,
 				       struct aftl_lun *lun,
 				       const struct aftl_program_request *need,
 				       struct aftl_placement *placement)
@@ -240,9 +240,9 @@ static bool is_single_page_placement(const struct aftl_placement *placement)
 }
 
 /* Ask the policy how many programs may follow @placement without asking it again. */
-static void ask_policy_for_length_of_fill_run(struct aftl *ftl, const struct filler *filler,
-					      struct aftl_lun *lun,
-					      const struct aftl_placement *placement)
+static void ask_policy_how_many_programs_may_follow(struct aftl *ftl, const struct filler *filler,
+						    struct aftl_lun *lun,
+						    const struct aftl_placement *placement)
 {
 	struct aftl_block *block = placement->block;
 	u32 steps = (ftl->geo.pages - block->programmed) / ftl->geo.program_pages;
@@ -276,7 +276,7 @@ static int program_trans_pages(struct aftl *ftl, struct filler *filler, struct a
 	struct aftl_program_request need = aftl_cmt_need(ftl, lun);
 	struct aftl_placement placement;
 	struct aftl_payload payload;
-	int ret = fill_place_program_after_gc(ftl, filler, lun, &need, &placement);
+	int ret = place_fill_program_after_gc(ftl, filler, lun, &need, &placement);
 
 	if (ret)
 		return ret;
@@ -311,7 +311,7 @@ static int fill_program_by_policy(struct aftl *ftl, struct filler *filler, struc
 	filler->need.units = gathered;
 	filler->need.cause = AFTL_CAUSE_HOST;
 	filler->runs[lun->index].left = 0;
-	ret = fill_place_program_after_gc(ftl, filler, lun, &filler->need, &placement);
+	ret = place_fill_program_after_gc(ftl, filler, lun, &filler->need, &placement);
 	if (ret)
 		return ret;
 	filler->payload.count = min(gathered, aftl_count_lpns_of_placement(ftl, &placement));
@@ -319,10 +319,10 @@ static int fill_program_by_policy(struct aftl *ftl, struct filler *filler, struc
 	aftl_reloc_program_done(ftl, lun, &placement);
 	if (ftl->foggy_blocks)
 		aftl_commit_due_fine_passes_untimed(ftl, lun);
-	if (aftl_is_repeated_program_due(ftl, lun))
+	if (aftl_is_program_repeat_due(ftl, lun))
 		ret = fill_relocate_for_gc(ftl, filler, lun);
 	else
-		ask_policy_for_length_of_fill_run(ftl, filler, lun, &placement);
+		ask_policy_how_many_programs_may_follow(ftl, filler, lun, &placement);
 	if (ftl->geo.superblock_luns)
 		program_parity_untimed(ftl, lun);
 	payload_drop_programmed_lpns(&filler->payload, gathered);
@@ -340,7 +340,7 @@ static int fill_program_gathered_lpns(struct aftl *ftl, struct filler *filler)
 		return -ENOSPC;
 	if (!fill_may_place_program_without_policy(ftl, filler, lun))
 		return fill_program_by_policy(ftl, filler, lun);
-	aftl_program_commit_fill_program(ftl, lun, &filler->runs[lun->index], &filler->payload);
+	aftl_commit_next_fill_program(ftl, lun, &filler->runs[lun->index], &filler->payload);
 	filler->payload.count = 0;
 	return 0;
 }
@@ -389,7 +389,7 @@ static u32 draw_lpn_data_class(struct aftl *ftl, struct filler *filler)
 {
 	bool approx = aftl_random_below(&filler->random, 10000) < ftl->config.fill_approx;
 
-	return aftl_get_class_stored_by_policy(ftl, approx ? AFTL_APPROX : AFTL_PRECISE);
+	return aftl_get_data_class_used_by_policy(ftl, approx ? AFTL_APPROX : AFTL_PRECISE);
 }
 
 static int fill_add_lpn_to_payload(struct aftl *ftl, struct filler *filler, aftl_lpn_t lpn,
@@ -453,17 +453,17 @@ static bool fill_has_one_data_class(const struct aftl *ftl)
 	       ftl->config.fill_approx == 10000;
 }
 
-static bool fill_may_program_rounds_over_all_luns(const struct aftl *ftl,
-						  const struct filler *filler)
+static bool fill_may_program_all_luns_in_turn(const struct aftl *ftl,
+					      const struct filler *filler)
 {
 	return !filler->asks_always && fill_has_one_data_class(ftl) && !ftl->ops->programmed &&
 	       does_lun_allocation_rotate(ftl);
 }
 
 /* Count the programs of @lun that may follow the previous one without asking the policy. */
-static u32 fill_count_programs_not_asking_policy(const struct aftl *ftl,
-						 const struct filler *filler,
-						 const struct aftl_lun *lun)
+static u32 count_fill_programs_without_policy_call(const struct aftl *ftl,
+						   const struct filler *filler,
+						   const struct aftl_lun *lun)
 {
 	u32 used = lun->valid + lun->in_flight;
 
@@ -476,8 +476,8 @@ static u32 fill_count_programs_not_asking_policy(const struct aftl *ftl,
  * Count the rounds (one program in each LUN) that the next @units logical pages fill; 0 if the next
  * write does not begin a round.
  */
-static u32 fill_count_rounds_over_all_luns_left(const struct aftl *ftl, const struct filler *filler,
-						const struct aftl_fill_order *order, u32 units)
+static u32 fill_count_next_programs_per_lun(const struct aftl *ftl, const struct filler *filler,
+					    const struct aftl_fill_order *order, u32 units)
 {
 	u32 rounds;
 	u32 i;
@@ -488,7 +488,7 @@ static u32 fill_count_rounds_over_all_luns_left(const struct aftl *ftl, const st
 	rounds = min(units, max(ROUNDS_UNITS, filler->round)) / filler->round;
 	for (i = 0; rounds && i < ftl->geo.luns; i++)
 		rounds = min(rounds,
-			     fill_count_programs_not_asking_policy(ftl, filler, &ftl->luns[i]));
+			     count_fill_programs_without_policy_call(ftl, filler, &ftl->luns[i]));
 	return rounds;
 }
 
@@ -496,7 +496,7 @@ static u32 fill_count_rounds_over_all_luns_left(const struct aftl *ftl, const st
  * Run @rounds programs in each LUN, one LUN after the other: the result is as if the LUNs took
  * turns. @write is the number, in the fill, of their first write. Return: number of logical pages.
  */
-static u32 fill_commit_rounds_over_all_luns(struct aftl *ftl, struct filler *filler,
+static u32 fill_commit_programs_of_all_luns(struct aftl *ftl, struct filler *filler,
 					    struct aftl_fill_order order, u32 write, u32 rounds)
 {
 	u32 turn = ftl->allocation.rule.fixed ? order.at / ftl->program_units :
@@ -519,8 +519,8 @@ static u32 fill_commit_rounds_over_all_luns(struct aftl *ftl, struct filler *fil
 		aftl_fill_order_advance_by_writes(&order, ftl->program_units);
 	}
 	if (ppns)
-		aftl_fill_map_record_rounds_over_luns(&filler->map, write, rounds,
-						      filler->need.class);
+		aftl_fill_map_record_programs_of_all_luns(&filler->map, write, rounds,
+							  filler->need.class);
 	if (filler->numbers.units)
 		aftl_ftl_add_to_host_write_clock(ftl->policy, units);
 	ftl->seq += units;
@@ -532,13 +532,13 @@ static u32 fill_commit_rounds_over_all_luns(struct aftl *ftl, struct filler *fil
 static int fill_write_next_lpns(struct aftl *ftl, struct filler *filler,
 				struct aftl_fill_order *order, u32 *units)
 {
-	u32 rounds = fill_count_rounds_over_all_luns_left(ftl, filler, order, *units);
+	u32 rounds = fill_count_next_programs_per_lun(ftl, filler, order, *units);
 	u32 done = 1;
 	int ret;
 
 	order->seq = ftl->seq;
 	if (rounds) {
-		done = fill_commit_rounds_over_all_luns(ftl, filler, *order, order->units - *units,
+		done = fill_commit_programs_of_all_luns(ftl, filler, *order, order->units - *units,
 							rounds);
 		ret = aftl_call_pause_callback(ftl);
 	} else {
@@ -569,7 +569,7 @@ static int fill_write_every_lpn(struct aftl *ftl, struct filler *filler, u32 uni
 	filler->ahead = (u32)((u64)PREFETCH_DISTANCE * order.step % units);
 	while (!ret && units)
 		ret = fill_write_next_lpns(ftl, filler, &order, &units);
-	return ret ? ret : fill_store_recorded_l2p_entries(ftl, filler);
+	return ret ? ret : store_l2p_entries_recorded_by_fill(ftl, filler);
 }
 
 /* Overwrites that are drawn in advance, so that the prefetches of their L2P entries overlap. */
@@ -606,7 +606,7 @@ static u64 fill_count_overwrites(const struct aftl *ftl, u32 units)
 	return div64_u64(units * ftl->config.fill_overwrite, 10000);
 }
 
-static int fill_write_overwrites(struct aftl *ftl, struct filler *filler, u32 units)
+static int fill_overwrite_drawn_lpns(struct aftl *ftl, struct filler *filler, u32 units)
 {
 	u64 writes = fill_count_overwrites(ftl, units);
 	u64 write_ns = compute_fill_write_ns(ftl);
@@ -665,7 +665,7 @@ int aftl_precondition(struct aftl *ftl)
 	if (!filler.runs)
 		return -ENOMEM;
 	filler.asks_always = fill_must_ask_policy_per_program(ftl);
-	if (fill_may_program_rounds_over_all_luns(ftl, &filler))
+	if (fill_may_program_all_luns_in_turn(ftl, &filler))
 		filler.round = ftl->geo.luns * ftl->program_units;
 	fill_init_payload(&filler.payload);
 	/* The data are written at age 0; the configured age passes afterwards. */
@@ -676,7 +676,7 @@ int aftl_precondition(struct aftl *ftl)
 	ftl->allocation.turn = 0;
 	ret = fill_write_every_lpn(ftl, &filler, units);
 	if (!ret)
-		ret = fill_write_overwrites(ftl, &filler, units);
+		ret = fill_overwrite_drawn_lpns(ftl, &filler, units);
 	if (!ret)
 		ret = fill_flush_gathered_lpns(ftl, &filler);
 	if (!ret) {

@@ -96,9 +96,9 @@ static struct aftl_program_command make_program_command(const struct aftl_progra
  * Return true if the program time depends on the mode alone: default ISPP parameters, no
  * monitoring, no reprogram.
  */
-static bool program_time_follows_from_mode(const struct aftl *ftl,
-					   const struct aftl_program_request *need,
-					   const struct aftl_placement *placement)
+static bool does_program_time_depend_on_mode_only(const struct aftl *ftl,
+						  const struct aftl_program_request *need,
+						  const struct aftl_placement *placement)
 {
 	if (!ftl->chip.plain || !aftl_ispp_is_default(&placement->ispp) || placement->monitor)
 		return false;
@@ -111,8 +111,8 @@ static bool program_time_follows_from_mode(const struct aftl *ftl,
  * Return true if the chip can refuse this program only because of the block's program order, not
  * because of neighbouring word lines or of what the page holds.
  */
-static bool is_program_restricted_by_order_only(const struct aftl_program_request *need,
-						const struct aftl_placement *placement)
+static bool is_program_order_the_only_restriction(const struct aftl_program_request *need,
+						  const struct aftl_placement *placement)
 {
 	const struct aftl_block *block = placement->block;
 
@@ -131,7 +131,7 @@ static bool chip_accepts_program(struct aftl *ftl, struct aftl_lun *lun,
 
 	if (placement->block->order == AFTL_ORDER_FOGGY_FINE &&
 	    (placement->mode != AFTL_MODE_FOGGY || placement->piggybacked ||
-	     !aftl_fine_pending_accepts_block(ftl, lun, placement->block)))
+	     !aftl_block_may_await_fine_pass(ftl, lun, placement->block)))
 		return false;
 	if (!aftl_chip_allows_program(&ftl->chip, &program))
 		return false;
@@ -151,11 +151,11 @@ static bool is_program_placement_legal(struct aftl *ftl, struct aftl_lun *lun,
 		return false;
 	if (block->bits && need->cause != AFTL_CAUSE_HOST)
 		return false;
-	if (block->bits || !program_time_follows_from_mode(ftl, need, placement))
+	if (block->bits || !does_program_time_depend_on_mode_only(ftl, need, placement))
 		return chip_accepts_program(ftl, lun, need, placement);
 	lun->outcome.ns = ftl->chip.program_ns[placement->mode];
 	lun->outcome.overprogrammed = false;
-	if (likely(is_program_restricted_by_order_only(need, placement)))
+	if (likely(is_program_order_the_only_restriction(need, placement)))
 		return aftl_order_allows_program(&ftl->media, block, placement->page,
 						 placement->pages);
 	program = make_program_command(need, placement);
@@ -166,9 +166,9 @@ static bool is_program_placement_legal(struct aftl *ftl, struct aftl_lun *lun,
  * Place the data in the fallback block, in the program order with which it was opened. In a
  * checkerboard block the data disturb precise neighbours: more errors are better than no space.
  */
-static int place_in_fallback_block(struct aftl *ftl, struct aftl_lun *lun,
-				   const struct aftl_program_request *need,
-				   struct aftl_placement *placement)
+static int place_program_in_fallback_block(struct aftl *ftl, struct aftl_lun *lun,
+					   const struct aftl_program_request *need,
+					   struct aftl_placement *placement)
 {
 	struct aftl_program_command program;
 
@@ -223,20 +223,20 @@ static int let_policy_place_program(struct aftl *ftl, struct aftl_lun *lun,
 		ftl->type->out_of_blocks(ftl->policy, lun);
 	if (ret && !lun->free_blocks && program_is_data_relocation(need) &&
 	    (lun->fallback || aftl_choose_block_as_fallback(ftl, lun)))
-		return place_in_fallback_block(ftl, lun, need, placement);
+		return place_program_in_fallback_block(ftl, lun, need, placement);
 	if ((ret || likely(policy_placement_is_legal(ftl, lun, need, placement))) &&
 	    (!ret || need->cause == AFTL_CAUSE_HOST || !lun->free_blocks))
 		return ret;
 	ftl->stats.counters.policy_bugs++;
-	return place_in_fallback_block(ftl, lun, need, placement);
+	return place_program_in_fallback_block(ftl, lun, need, placement);
 }
 
 /* Place data of a placement handle: sequential, in normal mode, which every chip accepts. */
-static int place_in_handle_block(struct aftl *ftl, struct aftl_lun *lun,
-				 const struct aftl_program_request *need,
-				 struct aftl_placement *placement)
+static int place_program_in_block_of_handle(struct aftl *ftl, struct aftl_lun *lun,
+					    const struct aftl_program_request *need,
+					    struct aftl_placement *placement)
 {
-	int ret = aftl_handle_place_program(ftl, lun, need, placement);
+	int ret = aftl_place_program_of_handle(ftl, lun, need, placement);
 
 	if (ret || likely(is_program_placement_legal(ftl, lun, need, placement)))
 		return ret;
@@ -255,9 +255,9 @@ static noinline int place_zone_relocation(struct aftl *ftl, struct aftl_lun *lun
 	struct aftl_program_request zone = *need;
 
 	if (fold && aftl_zone_find_stream_of_folded_lpn(ftl, need->lpn, &zone.stream))
-		return place_in_handle_block(ftl, lun, &zone, placement);
+		return place_program_in_block_of_handle(ftl, lun, &zone, placement);
 	aftl_zone_prepare_fallback_block(ftl, lun, need->lpn, fold);
-	return place_in_fallback_block(ftl, lun, need, placement);
+	return place_program_in_fallback_block(ftl, lun, need, placement);
 }
 
 /* Time to read the pages that the policy relocates within the host program. */
@@ -282,14 +282,14 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 	    !aftl_is_stream_of_trans_pages(ftl, need->stream)) {
 		ret = place_zone_relocation(ftl, lun, need, placement);
 	} else if (lun->below_reserve && program_is_data_relocation(need)) {
-		ret = place_in_fallback_block(ftl, lun, need, placement);
+		ret = place_program_in_fallback_block(ftl, lun, need, placement);
 	} else if (ftl->slc_max_blocks &&
-		   (ftl->geo.zones || !aftl_handle_of_stream(ftl, need->stream)) &&
+		   (ftl->geo.zones || !aftl_get_handle_of_stream(ftl, need->stream)) &&
 		   aftl_slc_cache_place_write(ftl, lun, need, placement) &&
 		   is_program_placement_legal(ftl, lun, need, placement)) {
 		ret = 0;
-	} else if (aftl_handle_of_stream(ftl, need->stream)) {
-		ret = place_in_handle_block(ftl, lun, need, placement);
+	} else if (aftl_get_handle_of_stream(ftl, need->stream)) {
+		ret = place_program_in_block_of_handle(ftl, lun, need, placement);
 	} else {
 		ret = let_policy_place_program(ftl, lun, need, placement);
 	}
@@ -407,8 +407,8 @@ static void mark_pages_programmed(struct aftl *ftl, const struct aftl_lun *lun,
 }
 
 /* Quality level to be stored: a relocation keeps the level, unless the whole program is precise. */
-static u32 payload_lpn_level(const struct aftl *ftl, u32 class, const struct aftl_payload *payload,
-			     u32 i)
+static u32 get_quality_level_of_payload_lpn(const struct aftl *ftl, u32 class,
+					    const struct aftl_payload *payload, u32 i)
 {
 	if (likely(class == AFTL_PRECISE))
 		return AFTL_PRECISE;
@@ -418,8 +418,8 @@ static u32 payload_lpn_level(const struct aftl *ftl, u32 class, const struct aft
 }
 
 /* Tell the host to which ppn data are programmed. Translation pages have no data of the host. */
-static void notify_host_program_begins(struct aftl *ftl, const struct aftl_payload *payload, u32 i,
-				       aftl_ppn_t ppn)
+static void tell_host_ppn_of_program(struct aftl *ftl, const struct aftl_payload *payload, u32 i,
+				     aftl_ppn_t ppn)
 {
 	if (payload->tag[i] != AFTL_NIL) {
 		ftl->commands[payload->tag[i]].flags |= AFTL_COMMAND_STORED;
@@ -450,12 +450,12 @@ static void store_lpn_of_program(struct aftl *ftl, struct aftl_lun *lun,
 {
 	aftl_lpn_t lpn = payload->lpn[i];
 	bool lost = payload->from[i] != AFTL_NO_PPN && aftl_ppn_is_lost(ftl, payload->from[i]);
-	u32 level = payload_lpn_level(ftl, need->class, payload, i);
+	u32 level = get_quality_level_of_payload_lpn(ftl, need->class, payload, i);
 
 	*aftl_oob_lpn_word(&ftl->media, ppn) = aftl_lpn_word(lpn, level);
 	aftl_oob_store_generation_and_errors(ftl, block, ppn, payload->origin[i]);
 	if (!lost)
-		notify_host_program_begins(ftl, payload, i, ppn);
+		tell_host_ppn_of_program(ftl, payload, i, ppn);
 	if (payload->from[i] != AFTL_NO_PPN && likely(need->cause != AFTL_CAUSE_REBUILD))
 		relocate_lpn_of_program(ftl, lun, block, lpn, payload->from[i], ppn, level);
 	else if (!payload->stale[i])
@@ -467,7 +467,7 @@ static void store_lpn_of_program(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /* Tell the host that the programs of the flash pages from @first to before @end are complete. */
-static void notify_host_program_done(struct aftl *ftl, u32 first, u32 end)
+static void tell_host_that_programs_are_complete(struct aftl *ftl, u32 first, u32 end)
 {
 	if (!ftl->ops->programmed)
 		return;
@@ -489,12 +489,12 @@ static void store_payload_of_program(struct aftl *ftl, struct aftl_lun *lun,
 				     to_ppn(first + i));
 	for (i = first + payload->count; i < end; i++)
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(i)) = AFTL_NO_LPN;
-	notify_host_program_done(ftl, first, end);
+	tell_host_that_programs_are_complete(ftl, first, end);
 }
 
-static void account_program_work(struct aftl *ftl, const struct aftl_lun *lun,
-				 const struct aftl_program_request *need,
-				 const struct aftl_placement *placement)
+static void count_program_time_and_energy(struct aftl *ftl, const struct aftl_lun *lun,
+					  const struct aftl_program_request *need,
+					  const struct aftl_placement *placement)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 	u64 ns = lun->outcome.ns;
@@ -559,7 +559,7 @@ static noinline void commit_program_without_lpns(struct aftl *ftl, struct aftl_l
 
 	for (i = first; i < end; i++)
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(i)) = AFTL_NO_LPN;
-	notify_host_program_done(ftl, first, end);
+	tell_host_that_programs_are_complete(ftl, first, end);
 	if (need->cause == AFTL_CAUSE_PARITY)
 		ftl->stats.counters.programmed_parity_units +=
 			placement->mode == AFTL_MODE_FOGGY ? 0 : end - first;
@@ -573,7 +573,7 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
 {
 	struct aftl_block *block = placement->block;
 
-	account_program_work(ftl, lun, need, placement);
+	count_program_time_and_energy(ftl, lun, need, placement);
 	mark_pages_programmed(ftl, lun, need, placement);
 	if (placement->mode == AFTL_MODE_FOGGY || need->cause == AFTL_CAUSE_PARITY) {
 		commit_program_without_lpns(ftl, lun, need, placement, payload);
@@ -600,7 +600,7 @@ void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /* Count @steps programs of @run in its block, whose pages have been marked as programmed. */
-static void fill_run_count_programs_in_block(struct aftl *ftl, struct aftl_fill_run *run, u32 steps)
+static void count_fill_programs_in_block(struct aftl *ftl, struct aftl_fill_run *run, u32 steps)
 {
 	struct aftl_block *block = run->block;
 	u32 pages = steps * ftl->geo.program_pages;
@@ -618,14 +618,14 @@ static void fill_run_count_programs_in_block(struct aftl *ftl, struct aftl_fill_
 }
 
 /*
- * aftl_program_commit_fill_program() - commit the next program of a preconditioning run in @lun
+ * aftl_commit_next_fill_program() - commit the next program of a preconditioning run in @lun
  * @payload: a full program of host writes
  *
  * Cheaper than aftl_program_commit(): the policy is not asked, and statistics do not count. Not for
  * the first or the last program of a block.
  */
-void aftl_program_commit_fill_program(struct aftl *ftl, struct aftl_lun *lun,
-				      struct aftl_fill_run *run, const struct aftl_payload *payload)
+void aftl_commit_next_fill_program(struct aftl *ftl, struct aftl_lun *lun,
+				   struct aftl_fill_run *run, const struct aftl_payload *payload)
 {
 	struct aftl_block *block = run->block;
 	u32 page = aftl_page_number_in_device(&ftl->media, block, run->page);
@@ -635,14 +635,14 @@ void aftl_program_commit_fill_program(struct aftl *ftl, struct aftl_lun *lun,
 	for (i = 0; i < ftl->geo.program_pages; i++)
 		*aftl_page_attr_ptr(&ftl->media, page + i) =
 			aftl_page_attr(run->class, run->mode, 0);
-	fill_run_count_programs_in_block(ftl, run, 1);
+	count_fill_programs_in_block(ftl, run, 1);
 	for (i = 0; i < payload->count; i++) {
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(first + i)) = payload->lpn[i];
 		aftl_oob_store_generation_and_errors(ftl, block, to_ppn(first + i),
 						     payload->origin[i]);
 		aftl_l2p_update(ftl, lun, block, payload->lpn[i], to_ppn(first + i), run->class);
 	}
-	notify_host_program_done(ftl, first, first + payload->count);
+	tell_host_that_programs_are_complete(ftl, first, first + payload->count);
 }
 
 /**
@@ -744,7 +744,7 @@ void aftl_commit_first_fill_writes_of_lun(struct aftl *ftl, struct aftl_lun *lun
 	if (map)
 		map_first_write_lpns(ftl->l2p, new, run->class << AFTL_PPN_BITS | (slot + 1),
 				     ftl->program_units);
-	fill_run_count_programs_in_block(ftl, run, rounds);
+	count_fill_programs_in_block(ftl, run, rounds);
 	aftl_ppn_set_valid_range(&ftl->media, to_ppn(slot), units);
 	block->valid += units;
 	block->valid_approx += run->class == AFTL_PRECISE ? 0 : units;

@@ -61,9 +61,9 @@ struct aftl_fill_run {
 	u32 left;
 };
 
-void aftl_program_commit_fill_program(struct aftl *ftl, struct aftl_lun *lun,
-				      struct aftl_fill_run *run,
-				      const struct aftl_payload *payload);
+void aftl_commit_next_fill_program(struct aftl *ftl, struct aftl_lun *lun,
+				   struct aftl_fill_run *run,
+				   const struct aftl_payload *payload);
 void aftl_commit_first_fill_writes_of_lun(struct aftl *ftl, struct aftl_lun *lun,
 					  struct aftl_fill_run *run, struct aftl_fill_order order,
 					  u32 rounds, bool map);

@@ -69,7 +69,7 @@ static bool read_cache_entry_is_current(const struct aftl *ftl,
 	aftl_ppn_t ppn;
 
 	return aftl_l2p_lookup(ftl, entry->lpn, &ppn) && ppn == entry->ppn &&
-	       !aftl_ppn_is_lost(ftl, ppn) && !aftl_ppn_in_dead_lun(ftl, ppn) &&
+	       !aftl_ppn_is_lost(ftl, ppn) && !aftl_ppn_is_in_dead_lun(ftl, ppn) &&
 	       aftl_block_of_ppn(&ftl->media, ppn)->erases == entry->erases &&
 	       aftl_get_reprogram_count_of_page(get_ppn_page_attr(ftl, ppn)) == entry->again;
 }
@@ -113,7 +113,7 @@ static void read_cache_add_to_lru(struct aftl_read_cache *cache,
 }
 
 /* Make an entry the most recently used one. */
-void aftl_read_cache_mark_used(struct aftl *ftl, struct aftl_read_cache_entry *entry)
+void aftl_read_cache_mark_entry_used(struct aftl *ftl, struct aftl_read_cache_entry *entry)
 {
 	read_cache_remove_from_lru(&ftl->read_cache, entry);
 	read_cache_add_to_lru(&ftl->read_cache, entry);
@@ -159,7 +159,7 @@ static struct aftl_read_cache_entry *read_cache_entry_for(struct aftl *ftl, aftl
 	if (number != AFTL_NIL) {
 		entry = &ftl->read_cache.all[number];
 		count_unused_prefetched_entry(ftl, entry);
-		aftl_read_cache_mark_used(ftl, entry);
+		aftl_read_cache_mark_entry_used(ftl, entry);
 		return entry;
 	}
 	entry = read_cache_take_entry(ftl);

@@ -61,7 +61,7 @@ struct aftl_read_cache {
 int __must_check aftl_read_cache_check_config(const struct aftl *ftl, struct aftl_error *error);
 bool aftl_read_cache_alloc(struct aftl *ftl);
 struct aftl_read_cache_entry *aftl_read_cache_find(const struct aftl *ftl, aftl_lpn_t lpn);
-void aftl_read_cache_mark_used(struct aftl *ftl, struct aftl_read_cache_entry *entry);
+void aftl_read_cache_mark_entry_used(struct aftl *ftl, struct aftl_read_cache_entry *entry);
 struct aftl_read_cache_entry *aftl_read_cache_add(struct aftl *ftl, aftl_lpn_t lpn, aftl_ppn_t ppn);
 void aftl_read_cache_clear(struct aftl *ftl);
 

@@ -47,7 +47,7 @@ bool aftl_page_refresh_is_due(const struct aftl *ftl, const struct aftl_block *b
 		return false;
 	limit = page_retention_limit_hours(ftl, attr);
 	return limit &&
-	       aftl_age_in_hours(ftl) >= (u64)block->first_hour +
+	       aftl_device_age_hours(ftl) >= (u64)block->first_hour +
 				  aftl_get_program_time_of_page(&ftl->media, block, page) +
 				  limit;
 }
@@ -57,7 +57,7 @@ static bool block_needs_refresh(const struct aftl *ftl, const struct aftl_block 
 {
 	u32 page;
 
-	if (!block->valid || aftl_age_in_hours(ftl) == block->first_hour)
+	if (!block->valid || aftl_device_age_hours(ftl) == block->first_hour)
 		return false;
 	for (page = 0; page < ftl->geo.pages; page++)
 		if (aftl_page_refresh_is_due(ftl, block, page) &&

@@ -64,7 +64,7 @@ static bool superblock_gc_is_active(const struct aftl *ftl, const struct aftl_lu
 	return ftl->geo.superblock_luns && reloc_die_group(ftl, lun)->victim != AFTL_NIL;
 }
 
-static void reloc_begin_rebuild(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+static void begin_rebuild_of_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	reloc_begin_task(ftl, lun, AFTL_RELOC_REBUILD, AFTL_CAUSE_REBUILD, block);
 	lun->reloc.erase = true;
@@ -94,7 +94,7 @@ static bool reloc_pick_block_to_rebuild(struct aftl *ftl, struct aftl_lun *lun, 
 		return false;
 	block = aftl_superblock_gc_rebuild_block(ftl, lun, idle);
 	if (block)
-		reloc_begin_rebuild(ftl, lun, block);
+		begin_rebuild_of_block(ftl, lun, block);
 	return block;
 }
 
@@ -120,7 +120,7 @@ static bool reloc_start_emptying_block_or_superblock(struct aftl *ftl, struct af
 		reloc_begin_emptying_single_block(ftl, lun, cause, block);
 		return true;
 	}
-	return aftl_superblock_gc_start_block(ftl, block, cause) &&
+	return aftl_collect_superblock_of_block(ftl, block, cause) &&
 	       reloc_pick_block_of_victim_superblock(ftl, lun);
 }
 
@@ -133,9 +133,9 @@ static struct aftl_repeat reloc_pop_repeat(struct aftl_lun *lun)
 	return first;
 }
 
-static bool reloc_pick_program_from_repeat_list(struct aftl *ftl, struct aftl_lun *lun)
+static bool reloc_pick_rejected_program_to_repeat(struct aftl *ftl, struct aftl_lun *lun)
 {
-	while (aftl_may_lun_repeat_listed_programs(ftl, lun)) {
+	while (aftl_may_lun_repeat_rejected_programs(ftl, lun)) {
 		struct aftl_repeat redo = reloc_pop_repeat(lun);
 
 		if (redo.block->erases != redo.erases)
@@ -332,7 +332,7 @@ static bool reloc_pick_lun_task(struct aftl *ftl, struct aftl_lun *lun, bool urg
 		return true;
 	if (lun->out_of_blocks || lun->below_reserve)
 		return reloc_pick_gc_victim(ftl, lun, urgent);
-	return reloc_pick_program_from_repeat_list(ftl, lun) ||
+	return reloc_pick_rejected_program_to_repeat(ftl, lun) ||
 	       reloc_pick_wear_levelling_block(ftl, lun) ||
 	       reloc_pick_gc_victim(ftl, lun, urgent) ||
 	       (!urgent &&
@@ -344,7 +344,7 @@ static noinline bool pick_group_task(struct aftl *ftl, struct aftl_lun *lun, boo
 {
 	if (superblock_gc_is_active(ftl, lun))
 		return reloc_pick_block_of_victim_superblock(ftl, lun) ||
-		       reloc_pick_program_from_repeat_list(ftl, lun);
+		       reloc_pick_rejected_program_to_repeat(ftl, lun);
 	return reloc_pick_lun_task(ftl, lun, urgent) ||
 	       (!urgent && !lun->out_of_blocks && !lun->below_reserve &&
 		reloc_pick_block_to_rebuild(ftl, lun, true));
@@ -405,7 +405,7 @@ static bool reloc_page_can_be_rebuilt(const struct aftl *ftl, const struct aftl_
 
 	for (; slot < end; slot++)
 		if (aftl_ppn_is_valid(&ftl->media, to_ppn(slot)) &&
-		    aftl_stripe_can_reconstruct(ftl, to_ppn(slot)))
+		    aftl_stripe_can_reconstruct_ppn(ftl, to_ppn(slot)))
 			return true;
 	return false;
 }
@@ -467,7 +467,7 @@ static void reloc_move_cursor_to_next_page(struct aftl *ftl, struct aftl_lun *lu
 	lun->reloc.cursor = (aftl_reloc_get_cursor_page(ftl, lun) + 1) * ftl->geo.page_units;
 }
 
-static bool reloc_seek_page_of_pass(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *stream)
+static bool seek_page_of_reloc_pass(struct aftl *ftl, struct aftl_lun *lun, u32 *class, u32 *stream)
 {
 	while (reloc_seek_valid_page(ftl, &lun->reloc)) {
 		if (page_is_in_reloc_pass(ftl, lun, class, stream))
@@ -538,7 +538,7 @@ static enum aftl_step reloc_continue_task(struct aftl *ftl, struct aftl_lun *lun
 	for (;;) {
 		if (reloc->count >= ftl->program_units)
 			return AFTL_STEP_PROGRAM;
-		if (reloc_seek_page_of_pass(ftl, lun, &class, &stream)) {
+		if (seek_page_of_reloc_pass(ftl, lun, &class, &stream)) {
 			if (likely(!reloc_pass_mixes_streams(ftl, reloc, class, stream)))
 				break;
 			reloc_stop_asking_faulty_policy(ftl);
@@ -587,7 +587,7 @@ static noinline void reloc_drop_lost(const struct aftl *ftl, struct aftl_reloc *
 	u32 i;
 
 	for (i = 0; i < reloc->count; i++)
-		if (aftl_stripe_can_reconstruct(ftl, reloc->slots[i]))
+		if (aftl_stripe_can_reconstruct_ppn(ftl, reloc->slots[i]))
 			reloc->slots[kept++] = reloc->slots[i];
 	reloc->count = kept;
 }
@@ -644,8 +644,8 @@ static void reloc_drop_invalid_pages(struct aftl *ftl, struct aftl_reloc *reloc)
 }
 
 /* Relocations by GC that make approximate data precise are counted as promotions. */
-static bool reloc_makes_page_precise(const struct aftl *ftl, const struct aftl_reloc *reloc,
-				     aftl_ppn_t ppn)
+static bool does_gc_promote_page_to_precise(const struct aftl *ftl, const struct aftl_reloc *reloc,
+					    aftl_ppn_t ppn)
 {
 	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
 
@@ -662,7 +662,7 @@ static void reloc_fill_payload(struct aftl *ftl, struct aftl_reloc *reloc, u32 u
 	while (payload->count < min(units, reloc->count)) {
 		aftl_ppn_t ppn = reloc->slots[payload->count];
 
-		payload->promoted += reloc_makes_page_precise(ftl, reloc, ppn);
+		payload->promoted += does_gc_promote_page_to_precise(ftl, reloc, ppn);
 		aftl_payload_add_relocation(ftl, payload, ppn);
 	}
 	reloc->count -= payload->count;
@@ -732,7 +732,7 @@ void aftl_reloc_erase_done(struct aftl *ftl, struct aftl_lun *lun)
 
 	lun->reloc.kind = AFTL_RELOC_NONE;
 	if (ftl->geo.superblock_luns) {
-		aftl_superblock_gc_member_erased(ftl, lun);
+		aftl_superblock_gc_note_erased_member(ftl, lun);
 		return;
 	}
 	lun->failing_blocks -= block->failing;
@@ -755,8 +755,8 @@ static struct aftl_repeat *reloc_find_repeat(struct aftl_lun *lun, const struct 
  * the range of all its programs to be repeated. If there are more blocks than entries, the oldest
  * entry is dropped.
  */
-static void reloc_add_program_to_repeat_list(struct aftl *ftl, struct aftl_lun *lun,
-					     const struct aftl_placement *placement)
+static void reloc_note_program_to_be_repeated(struct aftl *ftl, struct aftl_lun *lun,
+					      const struct aftl_placement *placement)
 {
 	u32 first = placement->page * ftl->geo.page_units;
 	u32 end = first + aftl_count_lpns_of_placement(ftl, placement);
@@ -785,7 +785,7 @@ void aftl_reloc_program_done(struct aftl *ftl, struct aftl_lun *lun,
 	if (ftl->type->programmed && placement->mode != AFTL_MODE_FOGGY && !ftl->geo.zones &&
 	    !placement->block->parity &&
 	    ftl->type->programmed(ftl->policy, lun, placement, &lun->outcome))
-		reloc_add_program_to_repeat_list(ftl, lun, placement);
+		reloc_note_program_to_be_repeated(ftl, lun, placement);
 }
 
 /* Return true if @lun, which is idle, may have SLC blocks to fold or an idle task of the policy. */
@@ -795,7 +795,7 @@ bool aftl_idle_task_is_wanted(const struct aftl *ftl, const struct aftl_lun *lun
 	       !lun->idle_exhausted && lun->reloc.kind == AFTL_RELOC_NONE;
 }
 
-static void reloc_start_policy_rewrite(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn)
+static void start_lpn_rewrite_for_policy(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn)
 {
 	struct aftl_block *block;
 	aftl_ppn_t ppn;
@@ -812,8 +812,8 @@ static void reloc_start_policy_rewrite(struct aftl *ftl, struct aftl_lun *lun, a
 	lun->reloc.end = lun->reloc.begin + 1;
 }
 
-static void reloc_start_policy_relocation(struct aftl *ftl, struct aftl_lun *lun,
-					  const struct aftl_idle_task *task)
+static void reloc_start_moving_pages_for_policy(struct aftl *ftl, struct aftl_lun *lun,
+						const struct aftl_idle_task *task)
 {
 	if (task->page >= ftl->geo.pages || task->pages > ftl->geo.pages - task->page)
 		return;
@@ -850,12 +850,12 @@ void aftl_reloc_start_idle_task(struct aftl *ftl, struct aftl_lun *lun)
 	if (ftl->type->idle_task && !ftl->geo.zones)
 		ftl->type->idle_task(ftl->policy, lun, &task);
 	if (task.kind == AFTL_IDLE_TASK_REWRITE)
-		reloc_start_policy_rewrite(ftl, lun, task.lpn);
+		start_lpn_rewrite_for_policy(ftl, lun, task.lpn);
 	else if (task.kind == AFTL_IDLE_TASK_EMPTY &&
 		 block_has_relocatable_data(ftl, lun, task.block))
 		reloc_start_emptying_block_or_superblock(ftl, lun, AFTL_CAUSE_GC, task.block);
 	else if (task.kind == AFTL_IDLE_TASK_RELOCATE &&
 		 block_has_relocatable_data(ftl, lun, task.block))
-		reloc_start_policy_relocation(ftl, lun, &task);
+		reloc_start_moving_pages_for_policy(ftl, lun, &task);
 	lun->idle_exhausted = lun->reloc.kind == AFTL_RELOC_NONE;
 }

@@ -9,7 +9,7 @@
  * Return true if a background task may be due that does not wait for idle time. If this is false,
  * aftl_reloc_next_step() finds nothing, so the scheduler skips it.
  */
-static inline bool aftl_reloc_may_have_task(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_may_reloc_task_be_due(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->reloc.kind | lun->failing_blocks | lun->repeat_blocks | lun->slc_blocks |
 		       lun->forced_gc | lun->refresh_due | ftl->geo.superblock_luns |
@@ -18,18 +18,18 @@ static inline bool aftl_reloc_may_have_task(const struct aftl *ftl, const struct
 }
 
 /* Repeated programs must not use the last free blocks, which GC needs. */
-static inline bool aftl_may_lun_repeat_listed_programs(const struct aftl *ftl,
-						       const struct aftl_lun *lun)
+static inline bool aftl_may_lun_repeat_rejected_programs(const struct aftl *ftl,
+							 const struct aftl_lun *lun)
 {
 	return lun->repeat_blocks && !lun->out_of_blocks && !lun->below_reserve &&
 	       !aftl_gc_is_urgent(ftl, lun);
 }
 
 /* Return true if a program that the policy has rejected must be repeated before any other. */
-static inline bool aftl_is_repeated_program_due(const struct aftl *ftl, const struct aftl_lun *lun)
+static inline bool aftl_is_program_repeat_due(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->reloc.kind == AFTL_RELOC_REPEAT ||
-	       aftl_may_lun_repeat_listed_programs(ftl, lun);
+	       aftl_may_lun_repeat_rejected_programs(ftl, lun);
 }
 
 enum aftl_step aftl_reloc_next_step(struct aftl *ftl, struct aftl_lun *lun, bool urgent);

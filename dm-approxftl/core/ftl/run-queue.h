@@ -7,7 +7,7 @@
 #include "core/ftl/lun.h"
 
 /* Return true if the scheduler has work left that is due at the current device time. */
-static inline bool aftl_is_dispatch_pending(const struct aftl *ftl)
+static inline bool aftl_scheduler_has_work(const struct aftl *ftl)
 {
 	return ftl->runnable || ftl->retry;
 }
@@ -74,8 +74,8 @@ static inline void aftl_request_gc_of_blocks(struct aftl *ftl, struct aftl_lun *
 /* Limit of LUNs that one slice of the scheduler's work looks at. */
 #define AFTL_SLICE_LUNS 1024
 
-static inline void aftl_wake_lun_if_idle_or_with_writes(struct aftl *ftl, struct aftl_lun *lun,
-							u32 kinds)
+static inline void aftl_wake_lun_selected_by_flags(struct aftl *ftl, struct aftl_lun *lun,
+						   u32 kinds)
 {
 	if (kinds & AFTL_WAKE_IDLE)
 		aftl_wake_idle_lun(ftl, lun);
@@ -98,7 +98,7 @@ static inline void aftl_wake_idle_luns_or_luns_with_writes(struct aftl *ftl, u32
 		return;
 	}
 	for (i = 0; i < ftl->geo.luns; i++)
-		aftl_wake_lun_if_idle_or_with_writes(ftl, &ftl->luns[i], kind);
+		aftl_wake_lun_selected_by_flags(ftl, &ftl->luns[i], kind);
 }
 
 static inline void aftl_wake_all_luns(struct aftl *ftl)

@@ -28,8 +28,8 @@ static void count_block_sensings(struct aftl *ftl, struct aftl_block *block, u32
 		aftl_block_lun(ftl, block)->disturbed = block;
 }
 
-static inline u64 sense_page_and_count(struct aftl *ftl, struct aftl_block *block, u32 page,
-				       u64 hour)
+static inline u64 sense_page_with_retries(struct aftl *ftl, struct aftl_block *block, u32 page,
+					  u64 hour)
 {
 	u32 shift = ask_policy_for_first_read_reference(ftl, block, page);
 	struct aftl_read_result sensing =
@@ -45,7 +45,7 @@ static inline u64 sense_page_and_count(struct aftl *ftl, struct aftl_block *bloc
 /* Sense @page of @block at device age @hour. Return: array time, without extra levels for ECC. */
 u64 aftl_sense_page(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
-	return sense_page_and_count(ftl, block, page, hour);
+	return sense_page_with_retries(ftl, block, page, hour);
 }
 
 /* Read all valid data of @page, with extra sensing levels if the data need them. */
@@ -53,7 +53,7 @@ u64 aftl_sense_valid_data(struct aftl *ftl, struct aftl_block *block, u32 page, 
 {
 	u32 levels = aftl_get_extra_sensing_levels_of_page(&ftl->cell, block, page, hour);
 
-	return sense_page_and_count(ftl, block, page, hour) + levels * ftl->sense.further_ns;
+	return sense_page_with_retries(ftl, block, page, hour) + levels * ftl->sense.further_ns;
 }
 
 /*

@@ -24,16 +24,16 @@ static struct aftl_block *lun_first_block(const struct aftl *ftl, const struct a
 	return &ftl->media.blocks[lun->index * blocks];
 }
 
-static u32 slc_share_to_block_count(const struct aftl *ftl, u64 share)
+static u32 slc_convert_percentage_to_block_count(const struct aftl *ftl, u64 share)
 {
 	return (u32)div64_u64(ftl->geo.blocks_per_lun * share + 9999, 10000);
 }
 
 void aftl_slc_cache_size_from_config(struct aftl *ftl)
 {
-	ftl->slc_static_blocks = slc_share_to_block_count(ftl, ftl->config.slc_static);
-	ftl->slc_max_blocks =
-		ftl->slc_static_blocks + slc_share_to_block_count(ftl, ftl->config.slc_dynamic);
+	ftl->slc_static_blocks = slc_convert_percentage_to_block_count(ftl, ftl->config.slc_static);
+	ftl->slc_max_blocks = ftl->slc_static_blocks +
+			      slc_convert_percentage_to_block_count(ftl, ftl->config.slc_dynamic);
 }
 
 /*
@@ -172,7 +172,7 @@ static void slc_open_zone_block(struct aftl *ftl, struct aftl_lun *lun, u32 hand
 	struct aftl_block **open = &lun->zone_slc_blocks[handle - 1];
 
 	if (*open && (*open)->programmed == aftl_slc_pages_per_zone_block(&ftl->geo))
-		aftl_block_close_partial(ftl, lun, *open);
+		aftl_close_unfilled_block(ftl, lun, *open);
 	if (*open || !slc_may_open_block(ftl, lun))
 		return;
 	*open = aftl_free_block_take(ftl, lun, 0);
@@ -194,7 +194,7 @@ bool aftl_slc_cache_place_write(struct aftl *ftl, struct aftl_lun *lun,
 				struct aftl_placement *placement)
 {
 	struct aftl_block **open = &lun->slc_open;
-	u32 handle = aftl_handle_of_stream(ftl, need->stream);
+	u32 handle = aftl_get_handle_of_stream(ftl, need->stream);
 
 	if (!slc_cache_accepts_program(ftl, need))
 		return false;
@@ -210,13 +210,6 @@ bool aftl_slc_cache_place_write(struct aftl *ftl, struct aftl_lun *lun,
 	return !aftl_place_sequential(ftl->policy, lun, need, open, 0, placement);
 }
 
-static bool should_fold_slc_block_before_other(const struct aftl_block *block,
-					       const struct aftl_block *other)
-{
-	return block->valid < other->valid ||
-	       (block->valid == other->valid && block->opened_ns < other->opened_ns);
-}
-
 /*
  * Return the SLC block to fold next: closed, with the fewest valid pages, among equals the oldest.
  */
@@ -229,7 +222,8 @@ struct aftl_block *aftl_slc_cache_select_fold(struct aftl *ftl, const struct aft
 	for (; lun->slc_blocks && block < end; block++)
 		if (aftl_is_slc_block(ftl, block) && block->state == AFTL_BLOCK_CLOSED &&
 		    !block->failing && !block->parity &&
-		    (!best || should_fold_slc_block_before_other(block, best)))
+		    (!best || block->valid < best->valid ||
+		     (block->valid == best->valid && block->opened_ns < best->opened_ns)))
 			best = block;
 	return best;
 }
@@ -285,7 +279,7 @@ bool aftl_slc_cache_adopt_open_block(struct aftl *ftl, struct aftl_lun *lun,
 	if (!aftl_is_slc_block(ftl, block) || (lun->slc_open && !ftl->geo.superblock_luns))
 		return false;
 	if (ftl->geo.zones)
-		return aftl_handle_adopt_open_block(ftl, lun, block);
+		return aftl_adopt_open_handle_block(ftl, lun, block);
 	if (!lun->slc_open)
 		lun->slc_open = block;
 	return true;

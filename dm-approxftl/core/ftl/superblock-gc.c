@@ -217,7 +217,7 @@ static void close_superblock_member(struct aftl *ftl, struct aftl_lun *lun,
 		return;
 	ftl->stats.counters.super_short_blocks++;
 	if (block->state == AFTL_BLOCK_OPEN) {
-		aftl_block_close_partial(ftl, lun, block);
+		aftl_close_unfilled_block(ftl, lun, block);
 		return;
 	}
 	aftl_free_list_remove_block(ftl, lun, block);
@@ -313,8 +313,8 @@ static bool superblock_gc_uses_victim_selector(const struct aftl *ftl, const str
 }
 
 /* Return true if superblock @number needs no more relocations than @limit allows. */
-static bool is_superblock_gc_affordable(struct aftl *ftl, const struct aftl_lun *lun, u32 number,
-					u32 cost, u32 limit)
+static bool superblock_gc_is_within_relocation_limit(struct aftl *ftl, const struct aftl_lun *lun,
+						     u32 number, u32 cost, u32 limit)
 {
 	return number != AFTL_NIL &&
 	       cost <= compute_max_relocations_of_superblock(ftl, aftl_die_group_of_lun(ftl, lun),
@@ -326,13 +326,13 @@ static u32 superblock_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun, u
 				       bool urgent, u32 *cost)
 {
 	u32 number = find_cheapest_gc_superblock(ftl, lun, REACH_FILLED, cost);
-	bool yields = is_superblock_gc_affordable(ftl, lun, number, *cost, limit);
+	bool yields = superblock_gc_is_within_relocation_limit(ftl, lun, number, *cost, limit);
 
 	if (yields && superblock_gc_uses_victim_selector(ftl, lun))
 		return superblock_gc_ask_victim_selector(ftl, lun, limit, number, cost);
 	if (urgent && !yields) {
 		number = find_cheapest_gc_superblock(ftl, lun, REACH_SHORT, cost);
-		yields = is_superblock_gc_affordable(ftl, lun, number, *cost, limit);
+		yields = superblock_gc_is_within_relocation_limit(ftl, lun, number, *cost, limit);
 	}
 	if (yields)
 		return number;
@@ -370,7 +370,7 @@ bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause,
  * Start GC of the superblock of @block. Return: false if it cannot be emptied now, or while another
  * superblock of the group is collected.
  */
-bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *block, u32 cause)
+bool aftl_collect_superblock_of_block(struct aftl *ftl, const struct aftl_block *block, u32 cause)
 {
 	u32 group = aftl_die_group_of_lun(ftl, aftl_block_lun(ftl, block));
 	u32 number = aftl_superblock_number(ftl, block);
@@ -445,7 +445,7 @@ static bool block_rebuild_is_in_progress(struct aftl *ftl, u32 group,
 }
 
 /* Return true if the LUN has room for @units rebuilt pages and for a program of the host. */
-static bool lun_has_rebuild_room(const struct aftl *ftl, const struct aftl_lun *lun, u32 units)
+static bool lun_has_room_for_rebuild(const struct aftl *ftl, const struct aftl_lun *lun, u32 units)
 {
 	return aftl_lun_has_room_for_units(lun, units + ftl->program_units);
 }
@@ -461,7 +461,7 @@ static struct aftl_block *find_rebuild_block(struct aftl *ftl, const struct aftl
 
 		if (count_pages_to_rebuild(ftl, group, number, i) &&
 		    !block_rebuild_is_in_progress(ftl, group, block) &&
-		    (!idle || lun_has_rebuild_room(ftl, lun, block->valid)))
+		    (!idle || lun_has_room_for_rebuild(ftl, lun, block->valid)))
 			return block;
 	}
 	return NULL;
@@ -504,7 +504,7 @@ void aftl_superblock_mark_block_rebuilt(struct aftl *ftl, const struct aftl_bloc
 	aftl_superblock_at(ftl, group, number)->rebuilt |=
 		1ULL << aftl_lun_index_in_die_group(ftl, aftl_block_lun(ftl, block));
 	if (aftl_superblock_is_unused(ftl, group, number))
-		aftl_assign_parity_or_read_only(ftl, group, number);
+		aftl_assign_parity_block_and_check_capacity(ftl, group, number);
 }
 
 /* Return true if all live members have erased their block of the victim superblock. */
@@ -560,11 +560,11 @@ static void free_erased_victim_superblock(struct aftl *ftl, u32 group)
 		aftl_commit_block_erase(ftl, lun, block);
 	}
 	aftl_superblock_reset_rebuild_state(ftl, group, number);
-	aftl_assign_parity_or_read_only(ftl, group, number);
+	aftl_assign_parity_block_and_check_capacity(ftl, group, number);
 }
 
 /* Note that the array of @lun has erased its block of the victim superblock. */
-void aftl_superblock_gc_member_erased(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_superblock_gc_note_erased_member(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun_die_group(ftl, lun)->erased |= 1ULL << aftl_lun_index_in_die_group(ftl, lun);
 	free_erased_victim_superblock(ftl, aftl_die_group_of_lun(ftl, lun));
@@ -580,7 +580,7 @@ void aftl_superblock_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lu
 	ftl->die_groups[group].rebuild_from = 0;
 	for (number = 0; number < ftl->geo.blocks_per_lun; number++)
 		if (aftl_superblock_is_unused(ftl, group, number))
-			aftl_assign_parity_or_read_only(ftl, group, number);
+			aftl_assign_parity_block_and_check_capacity(ftl, group, number);
 	free_erased_victim_superblock(ftl, group);
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
 		aftl_wake_idle_lun(ftl, aftl_lun_of_die_group(ftl, group, i));
@@ -642,7 +642,7 @@ static void equalise_superblock_erase_counts(struct aftl *ftl, u32 group, u32 nu
 }
 
 /* After a crash, give all members of a superblock the same erase count. */
-void aftl_superblock_equalise_erases(struct aftl *ftl)
+void aftl_equalise_erase_counts_of_superblocks(struct aftl *ftl)
 {
 	u32 number;
 	u32 i;

@@ -6,15 +6,15 @@
 #include "core/ftl/superblock.h"
 
 void aftl_superblock_mark_block_rebuilt(struct aftl *ftl, const struct aftl_block *block);
-void aftl_superblock_equalise_erases(struct aftl *ftl);
+void aftl_equalise_erase_counts_of_superblocks(struct aftl *ftl);
 void aftl_superblock_reassign_parity(struct aftl *ftl);
 bool aftl_superblock_gc_start(struct aftl *ftl, struct aftl_lun *lun, u32 cause, u32 limit);
-bool aftl_superblock_gc_start_block(struct aftl *ftl, const struct aftl_block *block, u32 cause);
+bool aftl_collect_superblock_of_block(struct aftl *ftl, const struct aftl_block *block, u32 cause);
 bool aftl_superblock_victim_is_empty(struct aftl *ftl, u32 group);
 struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl_lun *lun);
 struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun,
 						    bool idle);
-void aftl_superblock_gc_member_erased(struct aftl *ftl, struct aftl_lun *lun);
+void aftl_superblock_gc_note_erased_member(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_superblock_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun);
 
 /* Return true if the superblock GC of the LUN's die group goes before host writes. */

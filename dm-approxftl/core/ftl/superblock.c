@@ -113,7 +113,7 @@ u32 aftl_superblock_select_parity_member(const struct aftl *ftl, u32 group, u32 
 	return used > 1 ? parity_member : luns;
 }
 
-static bool superblock_block_is_in_use(const struct aftl_block *block)
+static bool is_superblock_member_in_use(const struct aftl_block *block)
 {
 	return block->state == AFTL_BLOCK_OPEN || block->state == AFTL_BLOCK_CLOSED;
 }
@@ -126,7 +126,7 @@ static const struct aftl_block *first_opened_block(const struct aftl *ftl, u32 g
 	for (i = 0; i < ftl->geo.superblock_luns; i++) {
 		const struct aftl_block *block = aftl_superblock_block(ftl, group, number, i);
 
-		if (superblock_block_is_in_use(block) && !block->parity)
+		if (is_superblock_member_in_use(block) && !block->parity)
 			return block;
 	}
 	return NULL;
@@ -238,8 +238,8 @@ static bool stripe_has_programmed_page(const struct aftl *ftl, u32 group, u32 nu
  * Return true if a later stripe of the superblock has data. A stripe without data, as blocks were
  * closed early, then gets parity of padding, because the parity block is programmed in order.
  */
-static bool later_stripe_is_programmed(const struct aftl *ftl, u32 group, u32 number,
-				       const struct aftl_block *parity)
+static bool superblock_has_stripe_without_parity(const struct aftl *ftl, u32 group, u32 number,
+						 const struct aftl_block *parity)
 {
 	u32 page;
 
@@ -318,7 +318,7 @@ static bool parity_is_due(struct aftl *ftl, u32 group, u32 number, struct aftl_b
 	page = aftl_program_order_next_page(&ftl->media, parity);
 	return page < ftl->geo.pages && stripes_of_program_are_complete(ftl, group, number, page) &&
 	       (stripe_has_programmed_page(ftl, group, number, page) ||
-		later_stripe_is_programmed(ftl, group, number, parity));
+		superblock_has_stripe_without_parity(ftl, group, number, parity));
 }
 
 static void queue_parity_if_due(struct aftl *ftl, u32 group, u32 number)
@@ -348,7 +348,7 @@ void aftl_parity_queue_if_due(struct aftl *ftl, const struct aftl_block *block)
 				    aftl_superblock_number(ftl, block));
 }
 
-static void parity_dequeue_first(struct aftl *ftl, struct aftl_lun *lun)
+static void parity_dequeue_first_superblock(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_superblock_state *state =
 		aftl_superblock_at(ftl, aftl_die_group_of_lun(ftl, lun), lun->parity_head);
@@ -362,23 +362,23 @@ static void parity_dequeue_first(struct aftl *ftl, struct aftl_lun *lun)
 void aftl_parity_clear_queue(struct aftl *ftl, struct aftl_lun *lun)
 {
 	while (lun->parity_due)
-		parity_dequeue_first(ftl, lun);
+		parity_dequeue_first_superblock(ftl, lun);
 }
 
 /*
- * aftl_parity_next_program() - get the next program of parity in @lun
+ * aftl_parity_get_next_pages_to_program() - get the next program of parity in @lun
  * @placement: takes the pages to program
  *
  * Return: false if there is none.
  */
-bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
-			      struct aftl_placement *placement)
+bool aftl_parity_get_next_pages_to_program(struct aftl *ftl, struct aftl_lun *lun,
+					   struct aftl_placement *placement)
 {
 	u32 group = aftl_die_group_of_lun(ftl, lun);
 	struct aftl_program_command program;
 	struct aftl_block *block = NULL;
 
-	for (; lun->parity_due; parity_dequeue_first(ftl, lun)) {
+	for (; lun->parity_due; parity_dequeue_first_superblock(ftl, lun)) {
 		block = aftl_superblock_block(ftl, group, lun->parity_head,
 					      aftl_lun_index_in_die_group(ftl, lun));
 		if (block->parity && parity_is_due(ftl, group, lun->parity_head, block))
@@ -415,7 +415,7 @@ void aftl_parity_program_done(struct aftl *ftl, struct aftl_lun *lun)
 	struct aftl_block *block =
 		aftl_superblock_block(ftl, group, number, aftl_lun_index_in_die_group(ftl, lun));
 
-	parity_dequeue_first(ftl, lun);
+	parity_dequeue_first_superblock(ftl, lun);
 	if (aftl_block_is_full(&ftl->geo, block) && !parity_awaits_fine_pass(ftl, block))
 		block->state = AFTL_BLOCK_CLOSED;
 	else
@@ -483,7 +483,7 @@ static bool ecc_can_decode_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
 
 	if (!aftl_has_error_model(&ftl->media) || aftl_cell_ecc_never_fails(&ftl->cell, attr))
 		return true;
-	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_age_in_hours(ftl));
+	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_device_age_hours(ftl));
 	if (aftl_page_class(attr) == AFTL_APPROX)
 		return errors.raw <= ftl->cell.correctable;
 	return errors.levels <= ftl->cell.levels;
@@ -506,7 +506,7 @@ static bool is_stripe_member_readable(const struct aftl *ftl, const struct aftl_
 	       ecc_can_decode_ppn(ftl, to_ppn(first + at));
 }
 
-static bool ppn_is_approx(const struct aftl *ftl, aftl_ppn_t ppn)
+static bool ppn_has_approximate_data(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	return aftl_page_class(aftl_ppn_attr(&ftl->media, ppn)) ==
 	       AFTL_APPROX;
@@ -516,10 +516,10 @@ static bool ppn_is_approx(const struct aftl *ftl, aftl_ppn_t ppn)
  * Return true if @ppn can be reconstructed from the rest of its stripe. Pages marked as lost stay
  * lost, although an erased stripe looks readable.
  */
-bool aftl_stripe_can_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn)
+bool aftl_stripe_can_reconstruct_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	const struct aftl_block *own = aftl_block_of_ppn(&ftl->media, ppn);
-	bool approx = ppn_is_approx(ftl, ppn);
+	bool approx = ppn_has_approximate_data(ftl, ppn);
 	u32 group;
 	u32 member;
 	u32 i;
@@ -558,9 +558,9 @@ bool aftl_stripe_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl
 	bool dead = block->state == AFTL_BLOCK_BAD;
 
 	if (!(errors->lost || dead) || (!dead && inherited == AFTL_INHERITED_LOST) ||
-	    !aftl_stripe_can_reconstruct(ftl, ppn))
+	    !aftl_stripe_can_reconstruct_ppn(ftl, ppn))
 		return false;
-	if (!ppn_is_approx(ftl, ppn))
+	if (!ppn_has_approximate_data(ftl, ppn))
 		*errors = (struct aftl_errors){
 			.flips = min(inherited, ftl->geo.unit_bits),
 			.lost = inherited == AFTL_INHERITED_LOST,

@@ -99,14 +99,14 @@ u32 aftl_superblock_select_parity_member(const struct aftl *ftl, u32 group, u32 
 bool aftl_superblock_is_unused(const struct aftl *ftl, u32 group, u32 number);
 void aftl_parity_clear_queue(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_parity_queue_if_due(struct aftl *ftl, const struct aftl_block *block);
-bool aftl_parity_next_program(struct aftl *ftl, struct aftl_lun *lun,
-			      struct aftl_placement *placement);
+bool aftl_parity_get_next_pages_to_program(struct aftl *ftl, struct aftl_lun *lun,
+					   struct aftl_placement *placement);
 void aftl_parity_program_done(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_superblock_reset_rebuild_state(struct aftl *ftl, u32 group, u32 number);
 void aftl_superblock_cancel_tasks(struct aftl *ftl);
 void aftl_superblock_queue_all_parity(struct aftl *ftl);
 struct aftl_block *aftl_parity_block_of(struct aftl *ftl, const struct aftl_block *block);
-bool aftl_stripe_can_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn);
+bool aftl_stripe_can_reconstruct_ppn(const struct aftl *ftl, aftl_ppn_t ppn);
 bool aftl_stripe_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl_errors *errors);
 void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page);
 bool aftl_reconstruct_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 member);

@@ -6,7 +6,7 @@
 
 u64 aftl_next_event_ns(const struct aftl *ftl)
 {
-	return aftl_is_dispatch_pending(ftl) ? ftl->now_ns : aftl_events_earliest_ns(&ftl->events);
+	return aftl_scheduler_has_work(ftl) ? ftl->now_ns : aftl_events_earliest_ns(&ftl->events);
 }
 
 u64 aftl_device_time_ns(const struct aftl *ftl)
@@ -16,11 +16,11 @@ u64 aftl_device_time_ns(const struct aftl *ftl)
 
 void aftl_update_device_hour(struct aftl *ftl)
 {
-	ftl->hour = aftl_age_in_hours(ftl);
+	ftl->hour = aftl_device_age_hours(ftl);
 	ftl->hour_ns = ftl->hour * AFTL_HOUR_NS;
 }
 
-u64 aftl_age_in_hours(const struct aftl *ftl)
+u64 aftl_device_age_hours(const struct aftl *ftl)
 {
 	return div64_u64(ftl->age_ns + ftl->now_ns, AFTL_HOUR_NS);
 }

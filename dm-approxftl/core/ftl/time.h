@@ -7,7 +7,7 @@
 
 void aftl_update_device_hour(struct aftl *ftl);
 
-/* Device age in hours: aftl_age_in_hours() without a division in the common case. */
+/* Device age in hours: aftl_device_age_hours() without a division in the common case. */
 static inline u64 aftl_device_hour(struct aftl *ftl)
 {
 	if (unlikely(ftl->age_ns + ftl->now_ns - ftl->hour_ns >= AFTL_HOUR_NS))

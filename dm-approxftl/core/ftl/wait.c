@@ -76,7 +76,7 @@ void aftl_wait_free_stats(struct aftl *ftl)
 		ftl->ops->free(ftl->host, ftl->waits, ftl->waits->bytes);
 }
 
-static void add_time_to_lun_clock_of_reason(struct lun_clocks *clocks, u32 reason, u64 end_ns)
+static void add_lun_time_to_wait_reason(struct lun_clocks *clocks, u32 reason, u64 end_ns)
 {
 	if (clocks->since_ns >= end_ns)
 		return;
@@ -88,9 +88,9 @@ static struct lun_clocks *lun_clocks_at_now(struct aftl *ftl, u32 lun)
 {
 	struct lun_clocks *clocks = &ftl->waits->luns[lun];
 
-	add_time_to_lun_clock_of_reason(clocks, AFTL_WAIT_BUS, min(clocks->bus_ns, ftl->now_ns));
-	add_time_to_lun_clock_of_reason(clocks, clocks->activity, min(clocks->end_ns, ftl->now_ns));
-	add_time_to_lun_clock_of_reason(clocks, AFTL_WAIT_HELD, ftl->now_ns);
+	add_lun_time_to_wait_reason(clocks, AFTL_WAIT_BUS, min(clocks->bus_ns, ftl->now_ns));
+	add_lun_time_to_wait_reason(clocks, clocks->activity, min(clocks->end_ns, ftl->now_ns));
+	add_lun_time_to_wait_reason(clocks, AFTL_WAIT_HELD, ftl->now_ns);
 	return clocks;
 }
 
@@ -116,7 +116,7 @@ static u32 classify_lun_activity(const struct aftl *ftl, const struct aftl_lun *
 	}
 }
 
-void aftl_wait_count_lun_busy(struct aftl *ftl, const struct aftl_lun *lun, u64 bus_ns, u64 end_ns)
+void aftl_note_lun_operation(struct aftl *ftl, const struct aftl_lun *lun, u64 bus_ns, u64 end_ns)
 {
 	struct lun_clocks *clocks = lun_clocks_at_now(ftl, lun->index);
 
@@ -125,7 +125,7 @@ void aftl_wait_count_lun_busy(struct aftl *ftl, const struct aftl_lun *lun, u64 
 	clocks->end_ns = end_ns;
 }
 
-void aftl_wait_count_lun_suspend(struct aftl *ftl, const struct aftl_lun *lun, u64 end_ns)
+void aftl_note_lun_suspend(struct aftl *ftl, const struct aftl_lun *lun, u64 end_ns)
 {
 	struct lun_clocks *clocks = lun_clocks_at_now(ftl, lun->index);
 
@@ -155,7 +155,7 @@ static void charge_wait_to_current_reason(const struct aftl *ftl,
 	waits->until_ns = ftl->now_ns;
 }
 
-void aftl_wait_set_reason(struct aftl *ftl, struct aftl_request *request, enum aftl_wait reason)
+void aftl_note_wait_reason(struct aftl *ftl, struct aftl_request *request, enum aftl_wait reason)
 {
 	struct aftl_waits *waits = ftl->ops->waits(ftl->host, request);
 
@@ -165,7 +165,7 @@ void aftl_wait_set_reason(struct aftl *ftl, struct aftl_request *request, enum a
 	waits->reason = reason;
 }
 
-void aftl_wait_command_queued(struct aftl *ftl, struct aftl_request *request, u32 index, u32 lun)
+void aftl_note_queued_command(struct aftl *ftl, struct aftl_request *request, u32 index, u32 lun)
 {
 	struct aftl_waits *waits = ftl->ops->waits(ftl->host, request);
 	struct command_start *start = &ftl->waits->commands[index];
@@ -177,7 +177,7 @@ void aftl_wait_command_queued(struct aftl *ftl, struct aftl_request *request, u3
 	subtract_wait_times_of_reasons(start->ns, lun_clocks_at_now(ftl, lun)->ns, waits->before);
 }
 
-void aftl_wait_command_moved_to_lun(struct aftl *ftl, u32 index, u32 lun)
+void aftl_note_moved_command(struct aftl *ftl, u32 index, u32 lun)
 {
 	struct command_start *start = &ftl->waits->commands[index];
 	const struct lun_clocks *from = lun_clocks_at_now(ftl, start->lun);
@@ -202,7 +202,7 @@ static u64 deduct_ns_from_wait(u64 *from_ns, u64 wanted_ns)
  * @own, then from AFTL_WAIT_SUSPEND, as the operation may have been suspended, then from all other
  * reasons, as a reconstruction reads other LUNs.
  */
-static void deduct_service_from_wait(struct aftl_waits *waits, u32 own, u64 service_ns)
+static void deduct_service_time_from_waits(struct aftl_waits *waits, u32 own, u64 service_ns)
 {
 	u32 i;
 
@@ -212,7 +212,7 @@ static void deduct_service_from_wait(struct aftl_waits *waits, u32 own, u64 serv
 		service_ns = deduct_ns_from_wait(&waits->ns[i], service_ns);
 }
 
-void aftl_wait_command_done(struct aftl *ftl, u32 index, u64 service_ns)
+void aftl_note_ended_command(struct aftl *ftl, u32 index, u64 service_ns)
 {
 	const struct aftl_command *command = &ftl->commands[index];
 	const struct command_start *start = &ftl->waits->commands[index];
@@ -225,15 +225,16 @@ void aftl_wait_command_done(struct aftl *ftl, u32 index, u64 service_ns)
 		return;
 	subtract_wait_times_of_reasons(waits->ns, lun_clocks_at_now(ftl, start->lun)->ns,
 				       start->ns);
-	deduct_service_from_wait(waits, command->request->op == AFTL_OP_WRITE ? AFTL_WAIT_PROGRAM :
-										AFTL_WAIT_READ,
-				 service_ns);
+	deduct_service_time_from_waits(waits,
+				       command->request->op == AFTL_OP_WRITE ? AFTL_WAIT_PROGRAM :
+									       AFTL_WAIT_READ,
+				       service_ns);
 	waits->ended_ns = ftl->now_ns + 1;
 	waits->service_ns = service_ns;
 }
 
-void aftl_wait_request_done(struct aftl *ftl, struct aftl_request *request, u64 link_ns,
-			    u64 complete_ns)
+void aftl_note_ended_request(struct aftl *ftl, struct aftl_request *request, u64 link_ns,
+			     u64 complete_ns)
 {
 	struct aftl_waits *waits = ftl->ops->waits(ftl->host, request);
 

@@ -26,8 +26,8 @@
  */
 #define WEAR_MARGIN_MAX 8
 
-static bool erase_count_exceeds_wear_gap(const struct aftl *ftl, const struct aftl_lun *lun,
-					 u32 erases)
+static bool erase_count_lags_beyond_wear_gap(const struct aftl *ftl, const struct aftl_lun *lun,
+					     u32 erases)
 {
 	u32 gap = (u32)ftl->config.wear_gap;
 
@@ -52,13 +52,13 @@ static struct aftl_block *find_coldest_block(struct aftl *ftl, struct aftl_lun *
 	struct aftl_block *end = block + blocks;
 	struct aftl_block *least = NULL;
 
-	aftl_lun_recount_wear(ftl, lun);
+	aftl_lun_update_min_max_erase_counts(ftl, lun);
 	for (; block < end; block++)
 		if ((block->state == AFTL_BLOCK_CLOSED ||
 		     wear_levelling_may_close_block(ftl, block)) &&
 		    (!least || block->erases < least->erases))
 			least = block;
-	return least && erase_count_exceeds_wear_gap(ftl, lun, least->erases) ? least : NULL;
+	return least && erase_count_lags_beyond_wear_gap(ftl, lun, least->erases) ? least : NULL;
 }
 
 /* Select a closed block of @lun whose data wear levelling moves now, or return NULL. */
@@ -68,12 +68,12 @@ struct aftl_block *aftl_wear_select_cold(struct aftl *ftl, struct aftl_lun *lun)
 
 	if (!ftl->config.wear_gap || lun->wear.due < WEAR_PERIOD || !lun->free_blocks ||
 	    lun->free_blocks < aftl_count_gc_reserve_blocks(ftl) ||
-	    !erase_count_exceeds_wear_gap(ftl, lun, lun->wear.least))
+	    !erase_count_lags_beyond_wear_gap(ftl, lun, lun->wear.least))
 		return NULL;
 	/* If no block needs wear levelling, search again after the next erase of the LUN. */
 	lun->wear.due = WEAR_PERIOD - 1;
 	block = find_coldest_block(ftl, lun);
 	if (block && block->state == AFTL_BLOCK_OPEN)
-		aftl_block_close_partial(ftl, lun, block);
+		aftl_close_unfilled_block(ftl, lun, block);
 	return block;
 }

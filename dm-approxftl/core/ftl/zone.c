@@ -17,7 +17,7 @@
 #include "core/ftl/zone.h"
 
 /* The write buffer must hold the partial program of each active zone in each of its LUNs. */
-static u64 zone_min_write_buffer(const struct aftl *ftl)
+static u64 compute_min_write_buffer_of_zones(const struct aftl *ftl)
 {
 	return (ftl->config.max_active_zones * ftl->geo.zone_luns + 1) * ftl->program_units *
 	       ftl->geo.unit_bytes;
@@ -56,10 +56,10 @@ int aftl_zone_check_config(const struct aftl *ftl, struct aftl_error *error)
 	if (config->fill)
 		return aftl_fail(error, -EINVAL,
 				 "zoned: a zone is written in order from its start, so that no data can be there before; set fill none or zoned 0");
-	if (!config->buffer_safe || config->buffer < zone_min_write_buffer(ftl))
+	if (!config->buffer_safe || config->buffer < compute_min_write_buffer_of_zones(ftl))
 		return aftl_fail(error, -EINVAL,
 				 "zoned: pages that a zone has not filled yet wait in the buffer, where a power cut must not reach them; set buffer_safe on and buffer to at least %llu bytes",
-				 (unsigned long long)zone_min_write_buffer(ftl));
+				 (unsigned long long)compute_min_write_buffer_of_zones(ftl));
 	return check_luns_hold_all_zones(ftl, error);
 }
 
@@ -121,7 +121,7 @@ static bool zone_state_is_open(enum aftl_zone_state state)
  * Return true if the host must be told the zone's state, so that it is known after a crash. A zone
  * that is full because all of it was written needs no notice: the L2P table shows it.
  */
-static bool zone_state_needs_notify(const struct aftl *ftl, const struct aftl_zone *zone)
+static bool must_host_be_told_zone_state(const struct aftl *ftl, const struct aftl_zone *zone)
 {
 	if (!ftl->ops->zone || (zone->state == AFTL_ZONE_FULL &&
 				zone->written == ftl->geo.zone_capacity))
@@ -165,12 +165,12 @@ static void zone_change_state(struct aftl *ftl, struct aftl_zone *zone, enum aft
 	ftl->zones.active -= aftl_zone_is_active(zone);
 	zone->state = (u8)state;
 	add_zone_to_state_counts(ftl, zone);
-	if (zone_state_needs_notify(ftl, zone))
+	if (must_host_be_told_zone_state(ftl, zone))
 		ftl->ops->zone(ftl->host, get_zone_number(ftl, zone), state);
 }
 
 /* Close the next implicitly opened zone, by number, round robin. Return: false if there is none. */
-static bool zone_close_implicitly_opened(struct aftl *ftl)
+static bool zone_close_implicitly_opened_zone(struct aftl *ftl)
 {
 	u32 nearest = U32_MAX;
 	u32 zone = 0;
@@ -217,7 +217,7 @@ int aftl_zone_open(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_stat
 		return -EOVERFLOW;
 	if (!zone_state_is_open(zone->state)) {
 		if (ftl->zones.open >= zone_get_max_open_zones(ftl) &&
-		    !zone_close_implicitly_opened(ftl))
+		    !zone_close_implicitly_opened_zone(ftl))
 			return -EBUSY;
 		ftl->stats.counters.zone_opens++;
 	}
@@ -227,7 +227,7 @@ int aftl_zone_open(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_stat
 
 static struct aftl_block **zone_open_block_ptr(const struct aftl *ftl, u32 lun, u32 slot)
 {
-	return &ftl->luns[lun].handle_blocks[aftl_count_trans_page_handles(ftl) + slot - 1];
+	return &ftl->luns[lun].handle_blocks[aftl_count_trans_page_streams(ftl) + slot - 1];
 }
 
 /* Open SLC cache block of the zone that owns @slot; NULL without an SLC cache. */
@@ -235,13 +235,13 @@ static struct aftl_block **zone_slc_block(const struct aftl *ftl, u32 lun, u32 s
 {
 	struct aftl_block **blocks = ftl->luns[lun].zone_slc_blocks;
 
-	return blocks ? &blocks[aftl_count_trans_page_handles(ftl) + slot - 1] : NULL;
+	return blocks ? &blocks[aftl_count_trans_page_streams(ftl) + slot - 1] : NULL;
 }
 
 static void zone_close_block(struct aftl *ftl, u32 lun, struct aftl_block **open)
 {
 	if (open && *open)
-		aftl_block_close_partial(ftl, &ftl->luns[lun], *open);
+		aftl_close_unfilled_block(ftl, &ftl->luns[lun], *open);
 }
 
 /* Close the open blocks of a zone; those without valid data will be erased. */
@@ -310,7 +310,7 @@ void aftl_zone_complete_reset_after_unmap(struct aftl *ftl, struct aftl_zone *zo
 	for (i = 0; i < ftl->geo.luns; i++)
 		if (ftl->luns[i].fallback &&
 		    block_belongs_to_zone(ftl, ftl->luns[i].fallback, first))
-			aftl_block_close_partial(ftl, &ftl->luns[i], ftl->luns[i].fallback);
+			aftl_close_unfilled_block(ftl, &ftl->luns[i], ftl->luns[i].fallback);
 	aftl_zone_make_unwritable(ftl, zone, AFTL_ZONE_EMPTY);
 }
 
@@ -357,7 +357,7 @@ int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request)
 
 static u32 get_zone_write_stream(const struct aftl *ftl, const struct aftl_zone *zone)
 {
-	return ftl->streams + aftl_count_trans_page_handles(ftl) + zone->slot - 1;
+	return ftl->streams + aftl_count_trans_page_streams(ftl) + zone->slot - 1;
 }
 
 static u32 zone_find_free_write_slot(const struct aftl *ftl)
@@ -482,13 +482,13 @@ void aftl_zone_prepare_fallback_block(struct aftl *ftl, struct aftl_lun *lun, af
 				      bool fold)
 {
 	if (lun->fallback && !block_belongs_to_zone(ftl, lun->fallback, lpn))
-		aftl_block_close_partial(ftl, lun, lun->fallback);
+		aftl_close_unfilled_block(ftl, lun, lun->fallback);
 	if (fold && !lun->fallback)
 		zone_reuse_block_as_fallback(ftl, lun, aftl_zone_of_lpn(ftl, lpn));
 }
 
 /* Number of the group of zones that have blocks in @lun. */
-static u32 zone_group_of_lun(struct aftl *ftl, const struct aftl_lun *lun)
+static u32 find_group_of_zones_on_lun(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	u32 place = 0;
 
@@ -550,7 +550,7 @@ static void take_zones_offline(struct aftl *ftl, const struct aftl_lun *lun, u32
 void aftl_zone_take_offline_for_bad_block(struct aftl *ftl, const struct aftl_lun *lun)
 {
 	if (unlikely(ftl->geo.zones))
-		take_zones_offline(ftl, lun, zone_group_of_lun(ftl, lun),
+		take_zones_offline(ftl, lun, find_group_of_zones_on_lun(ftl, lun),
 				   aftl_count_blocks_outside_zones(ftl, count_live_luns(ftl)));
 }
 
@@ -562,7 +562,7 @@ void aftl_zone_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun)
 
 	if (!ftl->geo.zones)
 		return;
-	for (i = zone_group_of_lun(ftl, lun); i < ftl->geo.zones;
+	for (i = find_group_of_zones_on_lun(ftl, lun); i < ftl->geo.zones;
 	     i += count_die_groups_of_zone(ftl))
 		if (ftl->zones.all[i].state < AFTL_ZONE_READ_ONLY)
 			aftl_zone_make_unwritable(ftl, &ftl->zones.all[i],
@@ -610,7 +610,7 @@ static void zone_restore_block_owner(struct aftl *ftl, struct aftl_lun *lun, u32
 		ftl->zones.all[zone].slot = (u8)slot;
 		ftl->zones.owner[slot] = zone;
 	} else {
-		aftl_block_close_partial(ftl, lun, block);
+		aftl_close_unfilled_block(ftl, lun, block);
 	}
 }
 
@@ -651,7 +651,7 @@ void aftl_zone_rebuild_state(struct aftl *ftl, u32 zone, u32 written, enum aftl_
 	add_zone_to_state_counts(ftl, &ftl->zones.all[zone]);
 }
 
-static u32 count_active_zones_by_lpns(struct aftl *ftl, u32 least)
+static u32 count_active_zones_with_min_lpns_written(struct aftl *ftl, u32 least)
 {
 	u32 count = 0;
 	u32 i;
@@ -663,7 +663,7 @@ static u32 count_active_zones_by_lpns(struct aftl *ftl, u32 least)
 	return count;
 }
 
-static void finish_excess_zones_by_lpns(struct aftl *ftl, u32 least)
+static void finish_excess_zones_with_min_lpns_written(struct aftl *ftl, u32 least)
 {
 	u32 i;
 
@@ -689,11 +689,12 @@ void aftl_zone_finish_excess_zones(struct aftl *ftl)
 	if (ftl->zones.active <= ftl->config.max_active_zones)
 		return;
 	for (bit = BIT(31); bit; bit >>= 1)
-		if (count_active_zones_by_lpns(ftl, least | bit) + ftl->config.max_active_zones >=
+		if (count_active_zones_with_min_lpns_written(ftl, least | bit) +
+			    ftl->config.max_active_zones >=
 		    ftl->zones.active)
 			least |= bit;
-	finish_excess_zones_by_lpns(ftl, least + 1);
-	finish_excess_zones_by_lpns(ftl, least);
+	finish_excess_zones_with_min_lpns_written(ftl, least + 1);
+	finish_excess_zones_with_min_lpns_written(ftl, least);
 }
 
 /* Reserve the slot of the zone of @lpn, which recovery puts into the write buffer. */
@@ -717,7 +718,7 @@ static void zone_reopen_block(struct aftl *ftl, struct aftl_block *block)
 	if (block->listed)
 		aftl_victim_list_remove(ftl, &ftl->luns[lun], block);
 	block->state = AFTL_BLOCK_OPEN;
-	block->handle = (u8)(aftl_count_trans_page_handles(ftl) + zone->slot);
+	block->handle = (u8)(aftl_count_trans_page_streams(ftl) + zone->slot);
 	*placed = block;
 }
 

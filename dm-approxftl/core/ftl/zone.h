@@ -16,7 +16,7 @@ static inline struct aftl_zone *aftl_zone_of_lpn(const struct aftl *ftl, aftl_lp
 /* Slot of a stream of zone writes; see struct aftl_zone. */
 static inline u32 aftl_zone_slot_of_stream(const struct aftl *ftl, u32 stream)
 {
-	return aftl_handle_of_stream(ftl, stream) - aftl_count_trans_page_handles(ftl);
+	return aftl_get_handle_of_stream(ftl, stream) - aftl_count_trans_page_streams(ftl);
 }
 
 int __must_check aftl_zone_check_config(const struct aftl *ftl, struct aftl_error *error);

@@ -47,7 +47,7 @@ static void arbitration_enqueue_request(struct aftl *ftl, struct aftl_request *r
 
 	if (ftl->wait_head[write]) {
 		if (ftl->waits)
-			aftl_wait_set_reason(ftl, request, AFTL_WAIT_QUEUE);
+			aftl_note_wait_reason(ftl, request, AFTL_WAIT_QUEUE);
 		aftl_request_list_append(&turns->head[queue], &turns->tail[queue], request);
 		turns->count++;
 		return;
@@ -80,7 +80,7 @@ static void admission_set_next_request(struct aftl *ftl, struct aftl_request *re
 		return;
 	request = arbitration_dequeue(ftl, turns);
 	if (ftl->waits)
-		aftl_wait_set_reason(ftl, request, AFTL_WAIT_BUFFER);
+		aftl_note_wait_reason(ftl, request, AFTL_WAIT_BUFFER);
 	aftl_request_list_append(&ftl->wait_head[write], &ftl->wait_tail[write], request);
 }
 

@@ -29,14 +29,14 @@ static int parse_fault_number(bool time, const char *text, u64 *value, struct af
 				error);
 }
 
-const char *aftl_get_word_of_fault_action(u8 action)
+const char *aftl_get_name_of_fault_action(u8 action)
 {
 	return action == AFTL_FAULT_LIFE ? "end" : action == AFTL_FAULT_POWER ? "cut" : NULL;
 }
 
 static int parse_fault_operand(struct aftl_fault *fault, const char *text, struct aftl_error *error)
 {
-	const char *word = aftl_get_word_of_fault_action(fault->action);
+	const char *word = aftl_get_name_of_fault_action(fault->action);
 
 	if (!word)
 		return parse_fault_number(fault->action == AFTL_FAULT_AGE, text, &fault->number,
@@ -152,7 +152,7 @@ void aftl_handle_fault_event(struct aftl *ftl)
 	int ret;
 
 	if (!list->due)
-		aftl_mark_faults_of_trigger_due(ftl, AFTL_FAULT_TIME, ftl->now_ns - list->since_ns);
+		aftl_mark_triggered_faults_due(ftl, AFTL_FAULT_TIME, ftl->now_ns - list->since_ns);
 	while (fault->state != AFTL_FAULT_DUE)
 		fault++;
 	list->due--;

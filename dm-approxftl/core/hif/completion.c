@@ -105,8 +105,8 @@ static noinline void completion_enqueue_special(struct aftl *ftl, struct aftl_re
 			index = AFTL_COMPLETION_WRITE;
 	}
 	if (ftl->waits)
-		aftl_wait_request_done(ftl, request, crossed_ns,
-				       crossed_ns + ftl->completion.queues[index].delay_ns);
+		aftl_note_ended_request(ftl, request, crossed_ns,
+					crossed_ns + ftl->completion.queues[index].delay_ns);
 	completion_append_to_queue(ftl, request, index, crossed_ns);
 }
 
@@ -196,7 +196,7 @@ static noinline void complete_rest(struct aftl *ftl, struct aftl_request *reques
 		i++;
 	ftl->rest.requests[i] = ftl->rest.requests[--ftl->rest.count];
 	if (ftl->waits)
-		aftl_wait_set_reason(ftl, request, AFTL_WAIT_BUFFER);
+		aftl_note_wait_reason(ftl, request, AFTL_WAIT_BUFFER);
 	request->rest = AFTL_REST_READ;
 	request->admitted = 0;
 	request->parts = request->units;
@@ -316,7 +316,7 @@ void aftl_epoch_count_write_done(struct aftl *ftl, u32 epoch)
 void aftl_flush_enqueue(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->waits)
-		aftl_wait_set_reason(ftl, request, AFTL_WAIT_FLUSH);
+		aftl_note_wait_reason(ftl, request, AFTL_WAIT_FLUSH);
 	aftl_request_list_append(&ftl->epochs.flushes, &ftl->epochs.last_flush, request);
 	begin_next_epoch(ftl);
 	complete_finished_epochs(ftl);

@@ -48,7 +48,7 @@ static bool sched_start_fine_pass(struct aftl *ftl, struct aftl_lun *lun)
 		return false;
 	if (held->need.cause == AFTL_CAUSE_MAP)
 		kind = AFTL_WORK_TP_PROGRAM;
-	else if (aftl_fine_pending_is_reloc(held))
+	else if (aftl_is_pending_fine_pass_of_relocation(held))
 		kind = AFTL_WORK_RELOC_PROGRAM;
 	aftl_write_start_fine_pass(ftl, lun, held);
 	aftl_fine_pass_commit(ftl, lun, held, &placement);
@@ -159,7 +159,7 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 		return true;
 	if (lane == AFTL_NIL)
 		return false;
-	if (aftl_is_repeated_program_due(ftl, lun) && sched_start_background_task(ftl, lun, false))
+	if (aftl_is_program_repeat_due(ftl, lun) && sched_start_background_task(ftl, lun, false))
 		return true;
 	if (aftl_gc_is_urgent(ftl, lun) || aftl_superblock_gc_is_urgent(ftl, lun)) {
 		if (sched_start_stripe_read(ftl, lun) ||
@@ -267,7 +267,7 @@ static bool sched_start_parity_program(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_placement placement;
 
-	if (ftl->suspending || !aftl_parity_next_program(ftl, lun, &placement))
+	if (ftl->suspending || !aftl_parity_get_next_pages_to_program(ftl, lun, &placement))
 		return false;
 	aftl_program_parity(ftl, lun, &placement);
 	aftl_parity_program_done(ftl, lun);
@@ -319,7 +319,7 @@ static noinline bool sched_erase_may_yield(struct aftl *ftl, const struct aftl_l
 	    ftl->foggy_blocks || ftl->geo.zones)
 		return false;
 	if (aftl_cmt_has_too_many_evictions(ftl) || aftl_gc_is_urgent(ftl, lun) ||
-	    aftl_superblock_gc_is_urgent(ftl, lun) || aftl_is_repeated_program_due(ftl, lun))
+	    aftl_superblock_gc_is_urgent(ftl, lun) || aftl_is_program_repeat_due(ftl, lun))
 		return false;
 	return sched_is_queued_write_awaited(ftl, lun);
 }
@@ -405,7 +405,7 @@ static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u
 			return true;
 		if (expired)
 			lun->suspended.suspends = (u32)ftl->config.suspend_limit;
-		aftl_array_resume_suspended(ftl, lun);
+		aftl_array_resume_suspended_operation(ftl, lun);
 		return true;
 	}
 	if (lun->prefetches.head != AFTL_NIL && aftl_read_ahead_start(ftl, lun))
@@ -419,8 +419,8 @@ static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u
 		return true;
 	if (!ftl->suspending && sched_start_stripe_read(ftl, lun))
 		return true;
-	if (aftl_reloc_may_have_task(ftl, lun) &&
-	    (!ftl->suspending || aftl_is_repeated_program_due(ftl, lun)) &&
+	if (aftl_may_reloc_task_be_due(ftl, lun) &&
+	    (!ftl->suspending || aftl_is_program_repeat_due(ftl, lun)) &&
 	    sched_start_background_task(ftl, lun, false))
 		return true;
 	return programs_since_read && sched_start_read(ftl, lun);
@@ -445,10 +445,10 @@ static void sched_serve_commands_of_busy_lun(struct aftl *ftl, struct aftl_lun *
 		return;
 	}
 	if (lun->reads.head != AFTL_NIL)
-		aftl_array_suspend_for_command(ftl, lun, false);
+		aftl_array_try_suspend_for_read_or_write(ftl, lun, false);
 	if (ftl->config.suspend_for_write && lun->work.phase == AFTL_PHASE_ERASE &&
 	    sched_erase_may_yield(ftl, lun, &lun->work))
-		aftl_array_suspend_for_command(ftl, lun, true);
+		aftl_array_try_suspend_for_read_or_write(ftl, lun, true);
 }
 
 /* Serve queued reads from the data of a program that has just begun. */
@@ -490,7 +490,7 @@ static noinline bool wake_some(struct aftl *ftl)
 	u32 end = min(ftl->geo.luns, ftl->wake_next + AFTL_SLICE_LUNS);
 
 	for (; ftl->wake_next < end; ftl->wake_next++)
-		aftl_wake_lun_if_idle_or_with_writes(ftl, &ftl->luns[ftl->wake_next], ftl->waking);
+		aftl_wake_lun_selected_by_flags(ftl, &ftl->luns[ftl->wake_next], ftl->waking);
 	ftl->work += AFTL_SLICE_LUNS / 4;
 	if (end < ftl->geo.luns)
 		return false;
@@ -528,7 +528,7 @@ static bool sched_wake_luns_and_admit_requests(struct aftl *ftl, u32 begin)
  *
  * A slice is AFTL_SLICE_WORK units of work or little more. The state at the end does not depend on
  * whether the host calls again at once or drops its lock in between, because nothing else happens
- * before aftl_is_dispatch_pending() is false. It becomes false, because each LUN that is looked at
+ * before aftl_scheduler_has_work() is false. It becomes false, because each LUN that is looked at
  * becomes busy or has nothing to start.
  */
 void aftl_schedule_lun_slice(struct aftl *ftl)
@@ -636,7 +636,7 @@ static bool sched_end_lun_work_phase_or_suspend(struct aftl *ftl, struct aftl_lu
 		sched_handle_end_of_lun_work_phase(ftl, lun);
 		return false;
 	}
-	aftl_array_suspend(ftl, lun);
+	aftl_array_suspend_operation(ftl, lun);
 	return lun->work.phase == AFTL_PHASE_SUSPEND;
 }
 
@@ -657,7 +657,7 @@ void aftl_lun_end_fastpath_read(struct aftl *ftl, struct aftl_lun *lun)
 	lun->busy_ns += lun->work.service_ns;
 	lun->idle_exhausted = false;
 	lun->work.phase = AFTL_PHASE_IDLE;
-	if (likely(!aftl_reloc_may_have_task(ftl, lun))) {
+	if (likely(!aftl_may_reloc_task_be_due(ftl, lun))) {
 		sched_set_lun_idle(ftl, lun, AFTL_NEVER);
 		return;
 	}

@@ -18,14 +18,14 @@ void aftl_schedule_lun_slice(struct aftl *ftl);
  */
 static inline void aftl_start_slice_of_lun_operations(struct aftl *ftl)
 {
-	if (aftl_is_dispatch_pending(ftl))
+	if (aftl_scheduler_has_work(ftl))
 		aftl_schedule_lun_slice(ftl);
 }
 
 /* Start all operations that can start now, before a host call changes the device. */
 static inline void aftl_dispatch_all_lun_slices(struct aftl *ftl)
 {
-	while (aftl_is_dispatch_pending(ftl))
+	while (aftl_scheduler_has_work(ftl))
 		aftl_schedule_lun_slice(ftl);
 }
 

@@ -53,7 +53,7 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 		return 0;
 	}
 	if (block->state == AFTL_BLOCK_OPEN && !block->parity)
-		aftl_block_close_partial(ftl, lun, block);
+		aftl_close_unfilled_block(ftl, lun, block);
 	block->failing = 1;
 	lun->failing_blocks++;
 	aftl_wake_idle_lun(ftl, lun);
@@ -102,7 +102,7 @@ bool aftl_fail_next_block(struct aftl *ftl)
 {
 	struct aftl_block *block;
 
-	if (ftl->read_only || !aftl_has_capacity_without_failing_blocks(ftl))
+	if (ftl->read_only || !aftl_host_data_fit_in_nonfailing_blocks(ftl))
 		return false;
 	block = find_block_to_fail(ftl);
 	return block && !aftl_fail_block(ftl, (u32)(block - ftl->media.blocks));

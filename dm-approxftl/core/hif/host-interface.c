@@ -42,7 +42,7 @@ static inline bool process_next_event(struct aftl *ftl, u64 now_ns)
 	bool due = aftl_events_earliest_ns(&ftl->events) <= now_ns;
 
 	ftl->running = true;
-	if (aftl_is_dispatch_pending(ftl)) {
+	if (aftl_scheduler_has_work(ftl)) {
 		aftl_schedule_lun_slice(ftl);
 		due = true;
 	} else if (due) {
@@ -144,11 +144,11 @@ void aftl_set_drain_mode(struct aftl *ftl, bool hurry)
 
 bool aftl_has_pending_work(const struct aftl *ftl)
 {
-	return ftl->requests || aftl_is_dispatch_pending(ftl) || ftl->faults.due ||
+	return ftl->requests || aftl_scheduler_has_work(ftl) || ftl->faults.due ||
 	       (ftl->draining && aftl_count_writes_in_flight(ftl));
 }
 
-u32 aftl_get_work_item_count(const struct aftl *ftl)
+u32 aftl_get_amount_of_work_done(const struct aftl *ftl)
 {
 	return ftl->work;
 }
@@ -239,7 +239,7 @@ static bool read_fastpath_is_allowed(const struct aftl *ftl, const struct aftl_r
 	if (ftl->geo.zones | ftl->geo.trans_pages | ftl->read_ahead.units | ftl->foggy_blocks |
 	    ftl->reads_are_tracked | ftl->completion.link_paced | ftl->faults.armed)
 		return false;
-	return !ftl->running && !aftl_is_dispatch_pending(ftl) &&
+	return !ftl->running && !aftl_scheduler_has_work(ftl) &&
 	       request->arrival_ns <= ftl->now_ns &&
 	       aftl_events_earliest_ns(&ftl->events) > ftl->now_ns &&
 	       ftl->now_ns < AFTL_TIME_MAX / 2;

@@ -60,12 +60,12 @@ static void read_deliver_lost_page(struct aftl *ftl, struct aftl_request *reques
 /* Return true if @ppn cannot be reconstructed from its stripe, or if there is no RAIN. */
 static noinline bool read_not_reconstructable(const struct aftl *ftl, aftl_ppn_t ppn)
 {
-	return !(ftl->config.rain && aftl_stripe_can_reconstruct(ftl, ppn));
+	return !(ftl->config.rain && aftl_stripe_can_reconstruct_ppn(ftl, ppn));
 }
 
 static inline bool is_ppn_lost_with_dead_lun(struct aftl *ftl, aftl_ppn_t ppn)
 {
-	return unlikely(aftl_ppn_in_dead_lun(ftl, ppn)) && read_not_reconstructable(ftl, ppn);
+	return unlikely(aftl_ppn_is_in_dead_lun(ftl, ppn)) && read_not_reconstructable(ftl, ppn);
 }
 
 static u32 flash_page_of_ppn(const struct aftl *ftl, aftl_ppn_t ppn)
@@ -143,7 +143,7 @@ static void read_report_command_to_policy_and_stats(struct aftl *ftl, struct aft
 	if (likely(!ftl->reads_are_observed))
 		return;
 	if (ftl->waits)
-		aftl_wait_command_queued(ftl, request, index,
+		aftl_note_queued_command(ftl, request, index,
 					 aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, ppn))
 						 ->index);
 	if (!ftl->type->host_read || !is_request_host_read(request))
@@ -226,7 +226,7 @@ static void read_deliver_cached_page(struct aftl *ftl, struct aftl_request *requ
 	read_count_returned_unit(ftl, request, &read,
 				 aftl_l2p_quality_level(ftl, read.lpn) != AFTL_PRECISE);
 	recent->flags &= ~AFTL_READ_CACHE_PREFETCHED;
-	aftl_read_cache_mark_used(ftl, recent);
+	aftl_read_cache_mark_entry_used(ftl, recent);
 	read_deliver_unit_to_host(ftl, request, &read);
 }
 
@@ -321,7 +321,7 @@ static noinline bool read_wait_for_map(struct aftl *ftl, struct aftl_request *re
 	}
 	ftl->stats.counters.map_misses++;
 	if (ftl->waits)
-		aftl_wait_set_reason(ftl, request, AFTL_WAIT_MAP_MISS);
+		aftl_note_wait_reason(ftl, request, AFTL_WAIT_MAP_MISS);
 	aftl_request_list_append(&tp->waiting, &tp->last_waiting, request);
 	return true;
 }
@@ -445,7 +445,7 @@ void aftl_deliver_buffered_partly_written_pages(struct aftl *ftl, struct aftl_re
 void aftl_start_reads_of_partly_written_pages(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->waits)
-		aftl_wait_set_reason(ftl, request, AFTL_WAIT_REST);
+		aftl_note_wait_reason(ftl, request, AFTL_WAIT_REST);
 	if (ftl->wait_head[0] || !aftl_read_admit_request(ftl, request))
 		aftl_request_list_append(&ftl->wait_head[0], &ftl->wait_tail[0], request);
 }
@@ -580,7 +580,7 @@ static void read_finish_first_page_of_command(struct aftl *ftl, struct aftl_lun 
 
 	command->lpn = to_lpn(from_lpn(command->lpn) + 1);
 	if (ftl->waits)
-		aftl_wait_command_done(ftl, index, 0);
+		aftl_note_ended_command(ftl, index, 0);
 	if (!--command->units)
 		read_remove_and_free_command(ftl, lun, index);
 	if (likely(request))
@@ -706,7 +706,7 @@ static bool read_oldest_command_needs_no_sensing(struct aftl *ftl, struct aftl_l
 	ftl->stats.counters.read_restarts++;
 	command->queued_ns = ftl->now_ns;
 	if (ftl->waits && command->request)
-		aftl_wait_command_moved_to_lun(ftl, lun->reads.head, other->index);
+		aftl_note_moved_command(ftl, lun->reads.head, other->index);
 	aftl_command_queue_append(ftl, &other->reads, aftl_command_queue_pop(ftl, &lun->reads));
 	aftl_wake_lun_for_read(ftl, other);
 	return true;
@@ -910,8 +910,8 @@ static void read_sense_page_of_oldest_command(struct aftl *ftl, struct aftl_lun 
 	ftl->stats.counters.multi_plane_reads += joined > 0;
 	for (i = 0; i < joined; i++) {
 		index = ftl->commands[index].next;
-		aftl_array_count_page_of_other_plane(ftl, lun, ftl->commands[index].sensed_page,
-						     ready_ns);
+		aftl_array_count_multi_plane_page(ftl, lun, ftl->commands[index].sensed_page,
+						  ready_ns);
 	}
 	lun->work.commands = lun->reads.head;
 	aftl_array_sense(ftl, lun, AFTL_WORK_READ, page, ns, units, ready_ns);
@@ -925,7 +925,7 @@ static noinline void read_end(struct aftl *ftl, struct aftl_lun *lun, u32 index,
 	struct aftl_request *request = ftl->commands[index].request;
 
 	if (ftl->waits)
-		aftl_wait_command_done(ftl, index, service_ns);
+		aftl_note_ended_command(ftl, index, service_ns);
 	if (!ftl->commands[index].units)
 		read_free_oldest_command(ftl, lun);
 	read_complete_request_parts(ftl, request, units, service_ns);
@@ -1150,7 +1150,7 @@ static noinline bool read_end_special(struct aftl *ftl, struct aftl_lun *lun)
 	const struct aftl_work *work = &lun->work;
 
 	if (ftl->waits)
-		aftl_wait_command_done(ftl, work->commands, work->service_ns);
+		aftl_note_ended_command(ftl, work->commands, work->service_ns);
 	if (ftl->read_cache.count && read_mark_cache_entries_ready(ftl, lun))
 		return true;
 	if (!lun->reconstruct.wanted || work->planes)

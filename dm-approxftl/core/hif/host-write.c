@@ -227,7 +227,7 @@ static u32 write_create_command(struct aftl *ftl, struct aftl_request *request, 
 	command->queued_ns = ftl->now_ns;
 	command->request = write_completes_on_flash(ftl, request) ? request : NULL;
 	command->lpn = lpn;
-	command->class = aftl_get_class_stored_by_policy(ftl, request->class);
+	command->class = aftl_get_data_class_used_by_policy(ftl, request->class);
 	command->level = aftl_normalise_quality_level(command->class, request->level);
 	command->stream = request->stream;
 	command->lun = AFTL_NIL;
@@ -256,7 +256,7 @@ static void write_free_finished_command(struct aftl *ftl, u32 index)
 	aftl_pending_remove_write(ftl, index);
 	if (unlikely(ftl->faults.programs) && command->flags & AFTL_COMMAND_STORED &&
 	    !aftl_lpn_is_buffered(ftl, command->lpn))
-		aftl_faults_mark_due_by_program(ftl, command->lpn);
+		aftl_mark_faults_of_programmed_lpn_as_due(ftl, command->lpn);
 	if (ftl->writes_are_observed)
 		write_observe_release(ftl, index);
 	aftl_command_free(ftl, index, true);
@@ -267,7 +267,7 @@ static noinline void write_observe(struct aftl *ftl, struct aftl_request *reques
 				   u32 index)
 {
 	if (ftl->waits)
-		aftl_wait_command_queued(ftl, request, index, ftl->commands[index].lun);
+		aftl_note_queued_command(ftl, request, index, ftl->commands[index].lun);
 	if (ftl->ops->accept)
 		ftl->ops->accept(ftl->host, request, lpn, index);
 }
@@ -372,7 +372,7 @@ static u32 get_stream_of_next_page(struct aftl *ftl, struct aftl_request *reques
 
 static void write_admit_lpns(struct aftl *ftl, struct aftl_request *request)
 {
-	u32 class = aftl_get_class_stored_by_policy(ftl, request->class);
+	u32 class = aftl_get_data_class_used_by_policy(ftl, request->class);
 
 	while (request->admitted < request->units) {
 		u32 lane = aftl_get_index_of_write_stream(class,
@@ -634,7 +634,7 @@ bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun
 /* Mark all writes of the page that are older than command @index: they will not be mapped. */
 static void write_mark_older_versions_superseded(struct aftl *ftl, u32 index)
 {
-	while ((index = aftl_pending_find_older_write(ftl, index)) != AFTL_NIL)
+	while ((index = aftl_pending_find_older_version(ftl, index)) != AFTL_NIL)
 		ftl->commands[index].flags |= AFTL_COMMAND_SUPERSEDED;
 }
 
@@ -735,7 +735,7 @@ void aftl_write_complete_programs(struct aftl *ftl, u32 commands, u64 service_ns
 		u32 next = ftl->commands[commands].next;
 
 		if (ftl->waits)
-			aftl_wait_command_done(ftl, commands, service_ns);
+			aftl_note_ended_command(ftl, commands, service_ns);
 		write_free_finished_command(ftl, commands);
 		if (request)
 			aftl_request_part_done(ftl, request, service_ns);
@@ -769,7 +769,7 @@ static void write_fail_command(struct aftl *ftl, u32 index)
 		ftl->buffer_lost = true;
 	}
 	if (ftl->waits)
-		aftl_wait_command_done(ftl, index, 0);
+		aftl_note_ended_command(ftl, index, 0);
 	write_free_finished_command(ftl, index);
 	if (!request)
 		return;
@@ -811,7 +811,7 @@ static void write_move_command_to_live_lun(struct aftl *ftl, u32 index)
 		lun = write_any_live_lun(ftl);
 	command->flags &= ~AFTL_COMMAND_PROGRAMMING;
 	if (lun && ftl->waits && command->request)
-		aftl_wait_command_moved_to_lun(ftl, index, lun->index);
+		aftl_note_moved_command(ftl, index, lun->index);
 	if (lun)
 		write_add_to_lun_queue(ftl, lun, lane, index);
 	else
@@ -874,7 +874,7 @@ bool aftl_write_mark_lpn_discarded(struct aftl *ftl, aftl_lpn_t lpn)
 	u32 newest = aftl_pending_find_newest_write(ftl, lpn);
 	u32 index;
 
-	for (index = newest; index != AFTL_NIL; index = aftl_pending_find_older_write(ftl, index))
+	for (index = newest; index != AFTL_NIL; index = aftl_pending_find_older_version(ftl, index))
 		ftl->commands[index].flags |= AFTL_COMMAND_SUPERSEDED;
 	return newest != AFTL_NIL;
 }
@@ -891,7 +891,7 @@ void aftl_write_drop_discarded_lpn(struct aftl *ftl, aftl_lpn_t lpn)
 	u32 index = aftl_pending_find_newest_write(ftl, lpn);
 
 	while (index != AFTL_NIL) {
-		u32 older = aftl_pending_find_older_write(ftl, index);
+		u32 older = aftl_pending_find_older_version(ftl, index);
 
 		if (ftl->commands[index].lun != AFTL_NIL && !ftl->commands[index].request) {
 			write_remove_from_lun_queue(ftl, index);
@@ -913,7 +913,7 @@ void aftl_write_choose_stream(struct aftl *ftl, struct aftl_request *request)
 	if (ftl->geo.zones)
 		request->placed = 0;
 	else if (!(ftl->config.placement_handles &&
-		   aftl_handle_assign_stream(ftl, request)) &&
+		   aftl_set_stream_by_placement_id(ftl, request)) &&
 		 ftl->type->stream && !ftl->type->stream_per_page)
 		write_ask_policy_for_stream(ftl, request, request->unit, request->units);
 }
@@ -927,7 +927,7 @@ u32 aftl_restore_buffered_write(struct aftl *ftl, const struct aftl_buffered_lpn
 		.level = what->level,
 		.hint = what->hint,
 	};
-	u32 class = aftl_get_class_stored_by_policy(ftl, request.class);
+	u32 class = aftl_get_data_class_used_by_policy(ftl, request.class);
 	struct aftl_lun *lun;
 	u32 index;
 

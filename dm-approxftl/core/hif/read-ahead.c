@@ -57,7 +57,7 @@ static u32 read_ahead_count_lpns_in_page(struct aftl *ftl, aftl_lpn_t lpn)
 	if (ftl->geo.trans_pages)
 		limit = min(limit, aftl_count_lpns_to_trans_page_end(ftl, lpn));
 	if (aftl_read_cache_find(ftl, lpn) ||
-	    (aftl_l2p_lookup(ftl, lpn, &ppn) && aftl_ppn_in_dead_lun(ftl, ppn)))
+	    (aftl_l2p_lookup(ftl, lpn, &ppn) && aftl_ppn_is_in_dead_lun(ftl, ppn)))
 		return 0;
 	return aftl_count_lpns_of_flash_read(ftl, lpn, limit);
 }

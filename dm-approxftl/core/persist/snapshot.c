@@ -346,7 +346,7 @@ bool aftl_quiesce_step(struct aftl *ftl)
 {
 	u32 i;
 
-	if (aftl_is_dispatch_pending(ftl)) {
+	if (aftl_scheduler_has_work(ftl)) {
 		aftl_schedule_lun_slice(ftl);
 		return true;
 	}
@@ -697,7 +697,7 @@ static bool loaded_block_stays_open(struct aftl *ftl, struct aftl_lun *lun,
 	if (block->bits == 1)
 		return aftl_slc_cache_adopt_open_block(ftl, lun, block);
 	if (block->handle)
-		return aftl_handle_adopt_open_block(ftl, lun, block);
+		return aftl_adopt_open_handle_block(ftl, lun, block);
 	return same && ftl->type->adopt && ftl->type->adopt(ftl->policy, lun, block);
 }
 
@@ -834,8 +834,8 @@ static int check_snapshot_crc(struct snapshot_stream *stream, struct aftl_error 
 void aftl_start_loaded_device(struct aftl *ftl)
 {
 	aftl_slc_cache_recount_blocks(ftl);
-	aftl_handle_finish_load(ftl);
-	aftl_block_manager_recount_after_load(ftl);
+	aftl_reset_unknown_handles(ftl);
+	aftl_block_manager_finish_load(ftl);
 	aftl_reset_stats(ftl);
 	aftl_unquiesce_device(ftl);
 }

@@ -548,7 +548,7 @@ static u64 get_zone_reset_seq(const struct scan *scan, u32 unit)
 static bool found_version_is_in_live_lun(const struct scan *scan, u32 found)
 {
 	return found && !decode_plp_slot_in_l2p(scan, found) &&
-	       !aftl_ppn_in_dead_lun(scan->ftl, to_ppn(found - 1));
+	       !aftl_ppn_is_in_dead_lun(scan->ftl, to_ppn(found - 1));
 }
 
 /* Return true if a PLP entry has the newest version of its page; plp-buffer.c has the rule. */
@@ -1081,7 +1081,7 @@ static void restore_device_time(struct scan *scan)
 	ftl->now_ns = scan->last_ns;
 	ftl->age_ns = scan->volume->state.age_ns;
 	ftl->seq = scan->last_seq;
-	hours = (u32)min_t(u64, aftl_age_in_hours(ftl), U32_MAX);
+	hours = (u32)min_t(u64, aftl_device_age_hours(ftl), U32_MAX);
 	for (i = 0; i < ftl->geo.blocks; i++)
 		ftl->media.blocks[i].first_hour = min(ftl->media.blocks[i].first_hour, hours);
 }
@@ -1117,7 +1117,7 @@ static int scan_volume_tables(struct scan *scan, struct aftl_error *error)
 	clear_stale_lost_marks(ftl);
 	for (i = 0; i < ftl->geo.luns; i++)
 		mark_dead_lun_blocks(ftl, &ftl->luns[i]);
-	aftl_superblock_equalise_erases(ftl);
+	aftl_equalise_erase_counts_of_superblocks(ftl);
 	for (i = 0; scan->zones && i < ftl->geo.blocks; i++)
 		drop_unmapped_last_programs_of_block(ftl, &ftl->media.blocks[i]);
 	for (i = 0; i < ftl->geo.luns; i++)

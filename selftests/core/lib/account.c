@@ -253,7 +253,7 @@ static u64 compute_errors_after_year(const struct account *account,
 	*at = attr;
 	place->block->erases = WORN;
 	rate = aftl_cell_rber_q40(&ftl->cell, place->block, place->page,
-				  aftl_age_in_hours(ftl) + YEAR_HOURS);
+				  aftl_device_age_hours(ftl) + YEAR_HOURS);
 	place->block->erases = erases;
 	*at = kept;
 	return rate;
@@ -692,7 +692,7 @@ static u64 compute_page_error_rate(const struct account *account, u32 block, u32
 
 	*at = attr;
 	rate = aftl_cell_rber_q40(&ftl->cell, &ftl->media.blocks[block], page,
-				  aftl_age_in_hours(ftl));
+				  aftl_device_age_hours(ftl));
 	*at = kept;
 	return rate;
 }
@@ -706,7 +706,7 @@ static u32 compute_page_errors(const struct account *account, u32 block, u32 pag
 	u32 errors;
 
 	*at = attr;
-	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_age_in_hours(ftl)).raw;
+	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_device_age_hours(ftl)).raw;
 	*at = kept;
 	return errors;
 }

@@ -877,7 +877,7 @@ static bool is_read_beyond_ecc(const struct durable_device *durable, const struc
 	return read->source == AFTL_SOURCE_FLASH && read->ppn != AFTL_NO_PPN &&
 	       aftl_has_error_model(&ftl->media) &&
 	       !aftl_ppn_is_marked_lost(&ftl->media, read->ppn) &&
-	       aftl_cell_read_errors(&ftl->cell, read->ppn, aftl_age_in_hours(ftl)).lost;
+	       aftl_cell_read_errors(&ftl->cell, read->ppn, aftl_device_age_hours(ftl)).lost;
 }
 
 static void check_durable_read(struct test_listener *self, struct test_request *request,
@@ -905,7 +905,7 @@ static void check_durable_read(struct test_listener *self, struct test_request *
 /* Without parity, data on a dead die are gone although the medium still has their bytes. */
 static bool data_is_on_dead_die(const struct durable_device *durable, aftl_ppn_t ppn)
 {
-	return !durable->device.config.rain && aftl_ppn_in_dead_lun(durable->device.ftl, ppn);
+	return !durable->device.config.rain && aftl_ppn_is_in_dead_lun(durable->device.ftl, ppn);
 }
 
 static void check_durable_unit(struct durable_device *durable, u32 unit)
