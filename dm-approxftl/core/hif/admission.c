@@ -89,7 +89,7 @@ void aftl_request_complete_at_once(struct aftl *ftl, struct aftl_request *reques
 {
 	request->status = status;
 	request->parts = 1;
-	aftl_request_part_done(ftl, request, 0);
+	aftl_complete_part_of_request(ftl, request, 0);
 }
 
 static inline bool admission_admit_request(struct aftl *ftl, struct aftl_request *request,
@@ -131,7 +131,7 @@ static void admission_wake_luns_for_blocked_write(struct aftl *ftl, bool write)
 }
 
 /**
- * aftl_request_admit_waiting() - admit waiting requests, after commands became free
+ * aftl_admit_waiting_requests() - admit waiting requests, after commands became free
  * @ftl: device
  * @write: admit requests that wait for write commands, else those that wait for read commands
  * @begin: ftl->work when this slice of work began
@@ -139,7 +139,7 @@ static void admission_wake_luns_for_blocked_write(struct aftl *ftl, bool write)
  * A request stays the first until all of its pages have commands. While zones are being reset no
  * request is admitted.
  */
-void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin)
+void aftl_admit_waiting_requests(struct aftl *ftl, bool write, u32 begin)
 {
 	while (ftl->wait_head[write]) {
 		struct aftl_request *request = ftl->wait_head[write];
@@ -167,7 +167,7 @@ static noinline void submit_flush(struct aftl *ftl, struct aftl_request *request
 	request->parts = 1;
 	request->epoch = ftl->epochs.newest;
 	if (aftl_has_write_buffer(ftl) && ftl->config.buffer_safe) {
-		aftl_request_part_done(ftl, request, 0);
+		aftl_complete_part_of_request(ftl, request, 0);
 		return;
 	}
 	aftl_flush_enqueue(ftl, request);
@@ -216,7 +216,7 @@ static noinline void submit_discard(struct aftl *ftl, struct aftl_request *reque
 	for (i = begin; buffered && i < behind; i++)
 		aftl_write_drop_discarded_lpn(ftl, to_lpn(request->unit + i));
 	request->parts = 1;
-	aftl_request_part_done(ftl, request, 0);
+	aftl_complete_part_of_request(ftl, request, 0);
 }
 
 static void submit_data_request(struct aftl *ftl, struct aftl_request *request, bool write)

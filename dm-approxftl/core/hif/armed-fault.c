@@ -10,8 +10,8 @@ const char *const aftl_fault_actions[] = {
 const char *const aftl_fault_triggers[] = { "write", "read", "time", "program", NULL };
 const char *const aftl_fault_states[] = { "pending", "due", "happened", "void", NULL };
 
-static int parse_fault_word(const char *const *words, const char *text, const char *what,
-			    u8 *value, struct aftl_error *error)
+static int parse_fault_keyword(const char *const *words, const char *text, const char *what,
+			       u8 *value, struct aftl_error *error)
 {
 	struct aftl_error cause;
 	u64 found;
@@ -56,12 +56,12 @@ int aftl_fault_parse(struct aftl_fault *fault, char *const *words, u32 count,
 	if (count != 2 && !(count == 5 && !strcmp(words[2], "after")))
 		return aftl_fail(error, -EINVAL,
 				 "a fault is \"ACTION NUMBER\" or \"ACTION NUMBER after TRIGGER NUMBER\", such as \"unit 5 after write 1000\"");
-	ret = parse_fault_word(aftl_fault_actions, words[0], "fault", &fault->action, error);
+	ret = parse_fault_keyword(aftl_fault_actions, words[0], "fault", &fault->action, error);
 	if (!ret)
 		ret = parse_fault_operand(fault, words[1], error);
 	if (ret || count == 2)
 		return ret;
-	ret = parse_fault_word(aftl_fault_triggers, words[3], "trigger", &fault->trigger, error);
+	ret = parse_fault_keyword(aftl_fault_triggers, words[3], "trigger", &fault->trigger, error);
 	if (!ret)
 		ret = parse_fault_number(fault->trigger == AFTL_FAULT_TIME, words[4],
 					 &fault->after, error);

@@ -16,7 +16,7 @@ static void completion_schedule_event_of_queue(struct aftl *ftl, u32 line)
 }
 
 /* End of the controller's work on a request: it works on one request per direction at a time. */
-static u64 compute_controller_end_ns(struct aftl *ftl, bool inward)
+static u64 compute_end_of_controller_work_ns(struct aftl *ftl, bool inward)
 {
 	u64 ns = ftl->config.controller_command;
 
@@ -34,7 +34,7 @@ static u64 compute_link_transfer_ns(const struct aftl *ftl, const struct aftl_re
 	u64 ns = request->units * ftl->unit_link_ns;
 
 	if (request->head_skip | request->tail_skip)
-		ns -= div64_u64(ftl->unit_link_ns * aftl_request_bytes_before_first_unit(request),
+		ns -= div64_u64(ftl->unit_link_ns * aftl_request_count_uncovered_bytes(request),
 				ftl->geo.unit_bytes);
 	return ns;
 }
@@ -43,12 +43,12 @@ static u64 compute_link_transfer_ns(const struct aftl *ftl, const struct aftl_re
  * The link transfers the data of requests one after the other, each direction for itself, while the
  * controller processes the next. A request without data waits for its turn and takes no data time.
  */
-static u64 compute_link_end_ns(struct aftl *ftl, const struct aftl_request *request)
+static u64 compute_end_of_link_transfer_ns(struct aftl *ftl, const struct aftl_request *request)
 {
 	bool inward = request->op != AFTL_OP_READ;
 	bool data = !inward || request->op == AFTL_OP_WRITE;
 	u64 ns = data ? compute_link_transfer_ns(ftl, request) : 0;
-	u64 ready_ns = compute_controller_end_ns(ftl, inward);
+	u64 ready_ns = compute_end_of_controller_work_ns(ftl, inward);
 
 	if (ftl->unit_link_ns)
 		ns += ftl->config.link_command;
@@ -100,7 +100,7 @@ static noinline void completion_enqueue_special(struct aftl *ftl, struct aftl_re
 	u64 crossed_ns = ftl->now_ns;
 
 	if (ftl->completion.link_paced) {
-		crossed_ns = compute_link_end_ns(ftl, request);
+		crossed_ns = compute_end_of_link_transfer_ns(ftl, request);
 		if (request->op != AFTL_OP_READ)
 			index = AFTL_COMPLETION_WRITE;
 	}
@@ -125,7 +125,7 @@ static void completion_enqueue_request(struct aftl *ftl, struct aftl_request *re
 		completion_append_to_queue(ftl, request, index, ftl->now_ns);
 }
 
-void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 service_ns)
+void aftl_complete_part_of_request(struct aftl *ftl, struct aftl_request *request, u64 service_ns)
 {
 	request->service_ns = service_ns;
 	if (!--request->parts)
@@ -265,7 +265,7 @@ void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request,
  * no write of that epoch or of an older one is outstanding. Epochs form a ring.
  */
 
-static u32 get_next_epoch_number(u32 epoch)
+static u32 get_next_flush_epoch(u32 epoch)
 {
 	return (epoch + 1) % AFTL_EPOCHS;
 }
@@ -278,7 +278,7 @@ static void complete_flushes(struct aftl *ftl, u32 epoch)
 
 		if (ftl->buffer_lost)
 			flush->status = -EIO;
-		aftl_request_part_done(ftl, flush, 0);
+		aftl_complete_part_of_request(ftl, flush, 0);
 	}
 }
 
@@ -286,26 +286,26 @@ static void complete_flushes(struct aftl *ftl, u32 epoch)
  * Begin a new epoch for the writes after a flush. If the ring is full, the epoch goes on, and the
  * flush waits for later writes, too.
  */
-static void begin_next_epoch(struct aftl *ftl)
+static void begin_next_flush_epoch(struct aftl *ftl)
 {
-	if (get_next_epoch_number(ftl->epochs.newest) != ftl->epochs.oldest)
-		ftl->epochs.newest = get_next_epoch_number(ftl->epochs.newest);
+	if (get_next_flush_epoch(ftl->epochs.newest) != ftl->epochs.oldest)
+		ftl->epochs.newest = get_next_flush_epoch(ftl->epochs.newest);
 }
 
-static void complete_finished_epochs(struct aftl *ftl)
+static void complete_flushes_of_finished_epochs(struct aftl *ftl)
 {
 	while (!ftl->epochs.outstanding[ftl->epochs.oldest]) {
 		complete_flushes(ftl, ftl->epochs.oldest);
 		if (ftl->epochs.oldest == ftl->epochs.newest)
 			return;
-		ftl->epochs.oldest = get_next_epoch_number(ftl->epochs.oldest);
+		ftl->epochs.oldest = get_next_flush_epoch(ftl->epochs.oldest);
 	}
 }
 
-void aftl_epoch_count_write_done(struct aftl *ftl, u32 epoch)
+void aftl_flush_epoch_count_ended_write(struct aftl *ftl, u32 epoch)
 {
 	if (!--ftl->epochs.outstanding[epoch])
-		complete_finished_epochs(ftl);
+		complete_flushes_of_finished_epochs(ftl);
 }
 
 /**
@@ -318,6 +318,6 @@ void aftl_flush_enqueue(struct aftl *ftl, struct aftl_request *request)
 	if (ftl->waits)
 		aftl_note_wait_reason(ftl, request, AFTL_WAIT_FLUSH);
 	aftl_request_list_append(&ftl->epochs.flushes, &ftl->epochs.last_flush, request);
-	begin_next_epoch(ftl);
-	complete_finished_epochs(ftl);
+	begin_next_flush_epoch(ftl);
+	complete_flushes_of_finished_epochs(ftl);
 }

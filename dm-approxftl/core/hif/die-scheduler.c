@@ -360,8 +360,8 @@ static noinline bool sched_write_expired(const struct aftl *ftl, const struct af
 }
 
 /* Return true if a suspended operation resumes before further reads. */
-static bool sched_suspended_work_goes_first(const struct aftl *ftl, const struct aftl_lun *lun,
-					    bool expired)
+static bool sched_suspended_operation_precedes_reads(const struct aftl *ftl,
+						     const struct aftl_lun *lun, bool expired)
 {
 	u64 limit = ftl->config.suspend_reads;
 
@@ -394,7 +394,7 @@ static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u
 	}
 	programs_since_read = lun->programs_since_read &&
 			      lun->programs_since_read < ftl->config.row;
-	if (!programs_since_read && !sched_suspended_work_goes_first(ftl, lun, expired) &&
+	if (!programs_since_read && !sched_suspended_operation_precedes_reads(ftl, lun, expired) &&
 	    sched_start_read(ftl, lun)) {
 		lun->suspended.reads++;
 		return true;
@@ -455,7 +455,7 @@ static void sched_serve_commands_of_busy_lun(struct aftl *ftl, struct aftl_lun *
 static void sched_serve_reads_from_program_data(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_PROGRAM && lun->reads.head != AFTL_NIL)
-		aftl_read_serve_from_running_program(ftl, lun);
+		aftl_serve_reads_from_running_program(ftl, lun);
 }
 
 /* A busy LUN is runnable after the arrival of a command that may suspend it, or if it is dead. */
@@ -517,13 +517,13 @@ static bool sched_wake_luns_and_admit_requests(struct aftl *ftl, u32 begin)
 	}
 	if (reset)
 		aftl_request_complete_at_once(ftl, reset, 0);
-	aftl_request_admit_waiting(ftl, false, begin);
-	aftl_request_admit_waiting(ftl, true, begin);
+	aftl_admit_waiting_requests(ftl, false, begin);
+	aftl_admit_waiting_requests(ftl, true, begin);
 	return !ftl->zones.reset.request && !aftl_work_slice_is_over(ftl, begin);
 }
 
 /**
- * aftl_schedule_lun_slice() - start one slice of the operations that can start now
+ * aftl_start_operations_until_slice_ends() - start one slice of the operations that can start now
  * @ftl: device
  *
  * A slice is AFTL_SLICE_WORK units of work or little more. The state at the end does not depend on
@@ -531,7 +531,7 @@ static bool sched_wake_luns_and_admit_requests(struct aftl *ftl, u32 begin)
  * before aftl_scheduler_has_work() is false. It becomes false, because each LUN that is looked at
  * becomes busy or has nothing to start.
  */
-void aftl_schedule_lun_slice(struct aftl *ftl)
+void aftl_start_operations_until_slice_ends(struct aftl *ftl)
 {
 	u32 begin = ftl->work;
 	struct aftl_lun *lun;
@@ -584,7 +584,7 @@ static bool sched_reconstruct_page_of_task(struct aftl *ftl, struct aftl_lun *lu
 
 static void sched_read_done(struct aftl *ftl, struct aftl_lun *lun)
 {
-	if (!aftl_read_data_arrived(ftl, lun, lun->work.service_ns))
+	if (!aftl_read_handle_arrived_data(ftl, lun, lun->work.service_ns))
 		aftl_reconstruct_finish_if_complete(ftl, lun);
 }
 
@@ -592,7 +592,7 @@ static void sched_read_done(struct aftl *ftl, struct aftl_lun *lun)
 static noinline void sched_other_read_done(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.kind == AFTL_WORK_TP_LOAD)
-		aftl_read_trans_page_loaded(ftl, lun);
+		aftl_read_handle_loaded_trans_page(ftl, lun);
 	else if (lun->work.kind == AFTL_WORK_TP_MERGE)
 		aftl_cmt_finish_rmw_read(ftl, lun);
 	else
@@ -630,7 +630,7 @@ static void sched_handle_end_of_lun_work_phase(struct aftl *ftl, struct aftl_lun
  * End a phase of the LUN's operation. If the LUN's event came before the end of the operation, a
  * waiting read may suspend the operation now.
  */
-static bool sched_end_lun_work_phase_or_suspend(struct aftl *ftl, struct aftl_lun *lun)
+static bool sched_end_or_suspend_lun_operation(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (lun->work.phase == AFTL_PHASE_DATA_OUT || ftl->now_ns >= lun->work.end_ns) {
 		sched_handle_end_of_lun_work_phase(ftl, lun);
@@ -676,7 +676,7 @@ void aftl_handle_lun_event(struct aftl *ftl, struct aftl_lun *lun)
 		sched_handle_idle_timeout(ftl, lun);
 	else if (lun->work.phase == AFTL_PHASE_SENSE ?
 			 sched_sense_done(ftl, lun) :
-			 sched_end_lun_work_phase_or_suspend(ftl, lun))
+			 sched_end_or_suspend_lun_operation(ftl, lun))
 		return;
 	if (lun->work.planes && lun->work.phase == AFTL_PHASE_DATA_OUT) {
 		aftl_read_transfer_next_plane(ftl, lun);

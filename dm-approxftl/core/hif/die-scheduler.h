@@ -9,7 +9,7 @@
 
 void aftl_handle_lun_event(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_lun_end_fastpath_read(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_schedule_lun_slice(struct aftl *ftl);
+void aftl_start_operations_until_slice_ends(struct aftl *ftl);
 
 /*
  * Start the operations that can start now, at most one slice of them. Each function of the host
@@ -19,14 +19,14 @@ void aftl_schedule_lun_slice(struct aftl *ftl);
 static inline void aftl_start_slice_of_lun_operations(struct aftl *ftl)
 {
 	if (aftl_scheduler_has_work(ftl))
-		aftl_schedule_lun_slice(ftl);
+		aftl_start_operations_until_slice_ends(ftl);
 }
 
 /* Start all operations that can start now, before a host call changes the device. */
-static inline void aftl_dispatch_all_lun_slices(struct aftl *ftl)
+static inline void aftl_start_all_possible_operations(struct aftl *ftl)
 {
 	while (aftl_scheduler_has_work(ftl))
-		aftl_schedule_lun_slice(ftl);
+		aftl_start_operations_until_slice_ends(ftl);
 }
 
 #endif

@@ -26,7 +26,7 @@ void aftl_advance_age(struct aftl *ftl, u64 ns)
 {
 	u64 day = div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS);
 
-	aftl_dispatch_all_lun_slices(ftl);
+	aftl_start_all_possible_operations(ftl);
 	ftl->age_ns = min(ftl->age_ns + min(ns, AFTL_TIME_MAX / 2), AFTL_TIME_MAX / 2);
 	if (div64_u64(ftl->age_ns + ftl->now_ns, AFTL_DAY_NS) != day)
 		aftl_refresh_restart_scan(ftl);
@@ -40,7 +40,7 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 
 	if (index >= ftl->geo.blocks)
 		return -EINVAL;
-	aftl_dispatch_all_lun_slices(ftl);
+	aftl_start_all_possible_operations(ftl);
 	block = &ftl->media.blocks[index];
 	lun = aftl_block_lun(ftl, block);
 	if (block->failing || block->state == AFTL_BLOCK_BAD)
@@ -66,7 +66,7 @@ u32 aftl_wear_out_blocks(struct aftl *ftl, u32 cycles, u32 first)
 	u32 end = min(ftl->geo.blocks, first + AFTL_WEAR_BLOCKS);
 	u32 i;
 
-	aftl_dispatch_all_lun_slices(ftl);
+	aftl_start_all_possible_operations(ftl);
 	for (i = first; i < end; i++)
 		ftl->media.blocks[i].wear = max(ftl->media.blocks[i].wear,
 						cycles * AFTL_FULL_WEAR);
@@ -125,7 +125,7 @@ int aftl_fail_unit(struct aftl *ftl, aftl_lpn_t lpn)
 
 	if (from_lpn(lpn) >= ftl->geo.units)
 		return -EINVAL;
-	aftl_dispatch_all_lun_slices(ftl);
+	aftl_start_all_possible_operations(ftl);
 	if (aftl_lpn_is_buffered(ftl, lpn) || !aftl_l2p_lookup(ftl, lpn, &ppn))
 		return -ENODATA;
 	aftl_l2p_mark_ppn_lost(ftl, ppn);
@@ -218,7 +218,7 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 
 	if (index >= ftl->geo.luns)
 		return -EINVAL;
-	aftl_dispatch_all_lun_slices(ftl);
+	aftl_start_all_possible_operations(ftl);
 	lun = &ftl->luns[index];
 	if (aftl_lun_is_dead(lun))
 		return 0;

@@ -52,7 +52,7 @@ static inline void aftl_init_arrived_request(struct aftl *ftl, struct aftl_reque
 }
 
 /* Return how many bytes of its first and of its last logical page @request does not cover. */
-static inline u32 aftl_request_bytes_before_first_unit(const struct aftl_request *request)
+static inline u32 aftl_request_count_uncovered_bytes(const struct aftl_request *request)
 {
 	return AFTL_SECTOR_BYTES * (request->head_skip + request->tail_skip);
 }
@@ -60,7 +60,7 @@ static inline u32 aftl_request_bytes_before_first_unit(const struct aftl_request
 static inline u64 aftl_request_bytes(const struct aftl *ftl, const struct aftl_request *request)
 {
 	return (u64)request->units * ftl->geo.unit_bytes -
-	       aftl_request_bytes_before_first_unit(request);
+	       aftl_request_count_uncovered_bytes(request);
 }
 
 /* Return true if @request covers only a part of its logical page number @index. */
@@ -101,11 +101,11 @@ static inline struct aftl_request *aftl_request_pop(struct aftl_request **head)
 #define AFTL_PATH_ARRAY 0x02
 #define AFTL_PATH_READ_CACHE 0x04
 
-void aftl_request_part_done(struct aftl *ftl, struct aftl_request *request, u64 service_ns);
+void aftl_complete_part_of_request(struct aftl *ftl, struct aftl_request *request, u64 service_ns);
 void aftl_handle_completion_queue_event(struct aftl *ftl, u32 line);
 void aftl_read_fastpath_complete(struct aftl *ftl, struct aftl_request *request, u64 service_ns);
 void aftl_flush_enqueue(struct aftl *ftl, struct aftl_request *request);
-void aftl_epoch_count_write_done(struct aftl *ftl, u32 epoch);
+void aftl_flush_epoch_count_ended_write(struct aftl *ftl, u32 epoch);
 
 /* partial-write.c */
 
@@ -116,8 +116,8 @@ enum aftl_rest_step {
 };
 
 enum aftl_rest_step aftl_partial_next_step(struct aftl *ftl, struct aftl_request *request);
-void aftl_zero_discarded_rest_of_page(struct aftl *ftl, struct aftl_request *request,
-				      aftl_lpn_t lpn);
+void aftl_zero_unwritten_part_of_discarded_page(struct aftl *ftl, struct aftl_request *request,
+						aftl_lpn_t lpn);
 
 /* read-ahead.c */
 
@@ -140,7 +140,7 @@ bool aftl_zones_continue_resets(struct aftl *ftl, u32 begin);
 
 void aftl_request_submit(struct aftl *ftl, struct aftl_request *request);
 void aftl_request_complete_at_once(struct aftl *ftl, struct aftl_request *request, int status);
-void aftl_request_admit_waiting(struct aftl *ftl, bool write, u32 begin);
+void aftl_admit_waiting_requests(struct aftl *ftl, bool write, u32 begin);
 void aftl_wake_luns_with_writes(struct aftl *ftl);
 
 #endif

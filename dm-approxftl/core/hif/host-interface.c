@@ -43,7 +43,7 @@ static inline bool process_next_event(struct aftl *ftl, u64 now_ns)
 
 	ftl->running = true;
 	if (aftl_scheduler_has_work(ftl)) {
-		aftl_schedule_lun_slice(ftl);
+		aftl_start_operations_until_slice_ends(ftl);
 		due = true;
 	} else if (due) {
 		ftl->work += 2;
@@ -124,7 +124,7 @@ int aftl_set_param(struct aftl *ftl, const char *key, const char *text, struct a
 
 	if (ret)
 		return ret;
-	aftl_dispatch_all_lun_slices(ftl);
+	aftl_start_all_possible_operations(ftl);
 	ftl->config = config;
 	aftl_apply_config(ftl);
 	aftl_refresh_set_daily_event(ftl);
@@ -135,7 +135,7 @@ int aftl_set_param(struct aftl *ftl, const char *key, const char *text, struct a
 
 void aftl_set_drain_mode(struct aftl *ftl, bool hurry)
 {
-	aftl_dispatch_all_lun_slices(ftl);
+	aftl_start_all_possible_operations(ftl);
 	ftl->draining = hurry;
 	if (hurry)
 		aftl_wake_luns_with_writes(ftl);
@@ -165,7 +165,7 @@ int aftl_start_lun_gc(struct aftl *ftl, u32 index)
 
 	if (index >= ftl->geo.luns)
 		return -EINVAL;
-	aftl_dispatch_all_lun_slices(ftl);
+	aftl_start_all_possible_operations(ftl);
 	lun = &ftl->luns[index];
 	if (aftl_lun_is_dead(lun))
 		return 0;

@@ -156,7 +156,7 @@ static_assert(AFTL_COUNTER_DISTANCE_IS(read_precise_flipped_bits, read_level_3_f
 				       AFTL_LEVELS - 1),
 	      "flipped bits are counted by level");
 
-static inline void read_count_flipped_bits(struct aftl *ftl, const struct aftl_read *read)
+static inline void count_flipped_bits_of_read(struct aftl *ftl, const struct aftl_read *read)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 
@@ -166,20 +166,20 @@ static inline void read_count_flipped_bits(struct aftl *ftl, const struct aftl_r
 }
 
 /* Count a logical page that a read returns to the host, and its flipped bits. */
-static inline void read_count_returned_unit(struct aftl *ftl, const struct aftl_request *request,
-					    const struct aftl_read *read, bool approximate)
+static inline void count_lpn_returned_by_read(struct aftl *ftl, const struct aftl_request *request,
+					      const struct aftl_read *read, bool approximate)
 {
 	if (!is_request_host_read(request))
 		return;
 	ftl->stats.counters.read_approx_units += approximate;
 	if (!read->lost)
-		read_count_flipped_bits(ftl, read);
+		count_flipped_bits_of_read(ftl, read);
 }
 
 static inline void read_deliver_flash_page(struct aftl *ftl, struct aftl_request *request,
 					   const struct aftl_read *read, u32 class)
 {
-	read_count_returned_unit(ftl, request, read, class == AFTL_APPROX);
+	count_lpn_returned_by_read(ftl, request, read, class == AFTL_APPROX);
 	if (read->lost) {
 		ftl->stats.counters.read_lost_units++;
 		request->status = -EIO;
@@ -223,8 +223,8 @@ static void read_deliver_cached_page(struct aftl *ftl, struct aftl_request *requ
 	};
 
 	ftl->stats.counters.read_cache_units++;
-	read_count_returned_unit(ftl, request, &read,
-				 aftl_l2p_quality_level(ftl, read.lpn) != AFTL_PRECISE);
+	count_lpn_returned_by_read(ftl, request, &read,
+				   aftl_l2p_quality_level(ftl, read.lpn) != AFTL_PRECISE);
 	recent->flags &= ~AFTL_READ_CACHE_PREFETCHED;
 	aftl_read_cache_mark_entry_used(ftl, recent);
 	read_deliver_unit_to_host(ftl, request, &read);
@@ -276,11 +276,11 @@ static void read_queue_command(struct aftl *ftl, struct aftl_request *request, u
 }
 
 /* A request has one part for each logical page; a flash read can end several parts. */
-static void read_complete_request_parts(struct aftl *ftl, struct aftl_request *request, u32 parts,
-					u64 service_ns)
+static void complete_request_parts_after_read(struct aftl *ftl, struct aftl_request *request,
+					      u32 parts, u64 service_ns)
 {
 	while (parts--)
-		aftl_request_part_done(ftl, request, service_ns);
+		aftl_complete_part_of_request(ftl, request, service_ns);
 }
 
 static void read_queue_trans_page_load(struct aftl *ftl, u32 index, aftl_lpn_t tp_lpn)
@@ -327,7 +327,7 @@ static noinline bool read_wait_for_map(struct aftl *ftl, struct aftl_request *re
 }
 
 /* Count one lookup of the cached mapping table; it covers the pages of one translation page. */
-static u32 read_count_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
+static u32 count_cmt_lookup_of_read(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 {
 	ftl->stats.counters.map_lookups++;
 	return min(units, aftl_count_lpns_to_trans_page_end(ftl, lpn));
@@ -337,7 +337,7 @@ static u32 read_count_cmt_lookup(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
  * Count the next consecutive pages that @request has to read. A read needs all pages that are not
  * admitted yet, a write only its first and last page, if covered in part. Return 0 if none is left.
  */
-static u32 read_count_next_pages_to_read(struct aftl_request *request)
+static u32 count_next_pages_to_read(struct aftl_request *request)
 {
 	u32 last = request->units - 1;
 
@@ -366,7 +366,7 @@ bool aftl_read_admit_request(struct aftl *ftl, struct aftl_request *request)
 {
 	u32 left;
 
-	while ((left = read_count_next_pages_to_read(request)) != 0) {
+	while ((left = count_next_pages_to_read(request)) != 0) {
 		aftl_lpn_t lpn = to_lpn(request->unit + request->admitted);
 		aftl_ppn_t ppn;
 		u32 units;
@@ -375,30 +375,30 @@ bool aftl_read_admit_request(struct aftl *ftl, struct aftl_request *request)
 		if (read_deliver_buffered_page(ftl, request, lpn) ||
 		    (ftl->read_cache.count && read_try_cache(ftl, request, lpn))) {
 			request->admitted++;
-			read_complete_request_parts(ftl, request, 1, 0);
+			complete_request_parts_after_read(ftl, request, 1, 0);
 		} else if (ftl->geo.trans_pages && !aftl_cmt_has_entry_of_lpn(ftl, lpn)) {
 			return read_wait_for_map(ftl, request, lpn);
 		} else if (!aftl_l2p_lookup(ftl, lpn, &ppn)) {
 			request->admitted++;
 			read_deliver_zero_page(ftl, request, lpn);
-			read_complete_request_parts(ftl, request, 1, 0);
+			complete_request_parts_after_read(ftl, request, 1, 0);
 		} else if (is_ppn_lost_with_dead_lun(ftl, ppn)) {
 			request->admitted++;
 			read_deliver_lost_page(ftl, request, lpn);
-			read_complete_request_parts(ftl, request, 1, 0);
+			complete_request_parts_after_read(ftl, request, 1, 0);
 		} else if (aftl_ppn_is_programming(ftl, ppn)) {
 			request->admitted++;
 			if (ftl->type->host_read && is_request_host_read(request))
 				ftl->type->host_read(ftl->policy, lpn, AFTL_MODES);
 			read_deliver_programming(ftl, request, lpn, ppn);
-			read_complete_request_parts(ftl, request, 1, 0);
+			complete_request_parts_after_read(ftl, request, 1, 0);
 		} else {
 			index = aftl_command_alloc(ftl, false);
 			if (index == AFTL_NIL)
 				return false;
 			units = count_consecutive_lpns_in_page(ftl, lpn, ppn, left);
 			if (ftl->geo.trans_pages)
-				units = read_count_cmt_lookup(ftl, lpn, units);
+				units = count_cmt_lookup_of_read(ftl, lpn, units);
 			request->admitted += units;
 			read_queue_command(ftl, request, index, lpn, ppn, units);
 		}
@@ -451,8 +451,8 @@ void aftl_start_reads_of_partly_written_pages(struct aftl *ftl, struct aftl_requ
 }
 
 /* Count the errors of a sensed page, also for read-ahead or a reconstruction. */
-static inline void read_count_bit_errors(struct aftl *ftl, const struct aftl_errors *errors,
-					 u32 class)
+static inline void count_bit_errors_of_sensed_page(struct aftl *ftl,
+						   const struct aftl_errors *errors, u32 class)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
 
@@ -463,8 +463,8 @@ static inline void read_count_bit_errors(struct aftl *ftl, const struct aftl_err
 }
 
 /* Lost data are not cached: a read must fail again. */
-static void read_insert_into_cache(struct aftl *ftl, const struct aftl_read *read, bool ahead,
-				   bool lost)
+static void insert_lpn_into_read_cache(struct aftl *ftl, const struct aftl_read *read, bool ahead,
+				       bool lost)
 {
 	struct aftl_read_cache_entry *recent;
 
@@ -500,8 +500,8 @@ static noinline void read_after_sense(struct aftl *ftl, const struct aftl_reques
 	if (request && ftl->config.rain && read_reconstruct_lost_page(ftl, read, errors))
 		return;
 	if (ftl->read_cache.count)
-		read_insert_into_cache(ftl, read, !request,
-				       errors->lost || aftl_ppn_is_lost(ftl, read->ppn));
+		insert_lpn_into_read_cache(ftl, read, !request,
+					   errors->lost || aftl_ppn_is_lost(ftl, read->ppn));
 }
 
 /*
@@ -525,7 +525,7 @@ static u32 read_sense_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 		read_after_sense(ftl, request, &read, &errors);
 	errors.lost |= aftl_ppn_is_lost(ftl, ppn);
 	read.lost = errors.lost;
-	read_count_bit_errors(ftl, &errors, class);
+	count_bit_errors_of_sensed_page(ftl, &errors, class);
 	if (likely(request))
 		read_deliver_flash_page(ftl, request, &read, class);
 	return min(errors.levels, ftl->cell.levels);
@@ -584,7 +584,7 @@ static void read_finish_first_page_of_command(struct aftl *ftl, struct aftl_lun 
 	if (!--command->units)
 		read_remove_and_free_command(ftl, lun, index);
 	if (likely(request))
-		aftl_request_part_done(ftl, request, 0);
+		aftl_complete_part_of_request(ftl, request, 0);
 }
 
 /*
@@ -607,11 +607,11 @@ static void read_admit_waiters_of_trans_page(struct aftl *ftl, struct aftl_lun *
 }
 
 /**
- * aftl_read_trans_page_loaded() - admit next the requests that waited for this page
+ * aftl_read_handle_loaded_trans_page() - admit next the requests that waited for this page
  * @ftl: device
  * @lun: LUN whose oldest read has fetched the translation page
  */
-void aftl_read_trans_page_loaded(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_read_handle_loaded_trans_page(struct aftl *ftl, struct aftl_lun *lun)
 {
 	read_admit_waiters_of_trans_page(ftl, lun, lun->reads.head);
 }
@@ -623,7 +623,7 @@ static void read_finish_unmapped_page(struct aftl *ftl, struct aftl_lun *lun, bo
 	struct aftl_request *request = command->request;
 
 	if (!request) {
-		aftl_read_trans_page_loaded(ftl, lun);
+		aftl_read_handle_loaded_trans_page(ftl, lun);
 		return;
 	}
 	if (lost)
@@ -649,7 +649,7 @@ static void read_serve_page_being_programmed(struct aftl *ftl, struct aftl_lun *
 }
 
 /* Serve the first pages of command @index that are being programmed. */
-static void read_serve_programming_pages(struct aftl *ftl, struct aftl_lun *lun, u32 index)
+static void serve_command_from_running_program(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 {
 	u32 units = ftl->commands[index].units;
 	aftl_ppn_t ppn;
@@ -660,13 +660,13 @@ static void read_serve_programming_pages(struct aftl *ftl, struct aftl_lun *lun,
 }
 
 /**
- * aftl_read_serve_from_running_program() - serve the reads of @lun whose data are being programmed
+ * aftl_serve_reads_from_running_program() - serve the reads of @lun whose data are being programmed
  * @ftl: device
  * @lun: LUN that has just begun a program, with reads in its queue
  *
  * Skip a read that waits for a reconstruction: the array has already sensed its page.
  */
-void aftl_read_serve_from_running_program(struct aftl *ftl, struct aftl_lun *lun)
+void aftl_serve_reads_from_running_program(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 index = lun->reads.head;
 
@@ -675,7 +675,7 @@ void aftl_read_serve_from_running_program(struct aftl *ftl, struct aftl_lun *lun
 
 		if (lun->reconstruct.kind != AFTL_RECONSTRUCT_READ ||
 		    lun->reconstruct.commands != index)
-			read_serve_programming_pages(ftl, lun, index);
+			serve_command_from_running_program(ftl, lun, index);
 		index = next;
 	}
 }
@@ -684,7 +684,7 @@ void aftl_read_serve_from_running_program(struct aftl *ftl, struct aftl_lun *lun
  * Return true if the first page of the oldest read is not to be sensed on this LUN any more: it was
  * discarded, relocated to another LUN or lost since the read was queued, or is being programmed.
  */
-static bool read_oldest_command_needs_no_sensing(struct aftl *ftl, struct aftl_lun *lun)
+static bool handle_oldest_read_without_sensing(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
 	bool mapped;
@@ -713,7 +713,7 @@ static bool read_oldest_command_needs_no_sensing(struct aftl *ftl, struct aftl_l
 }
 
 /* Serve the first page of the oldest read from the read cache, if the cache has the page by now. */
-static bool read_serve_from_cache(struct aftl *ftl, struct aftl_lun *lun)
+static bool serve_oldest_read_from_cache(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
 	struct aftl_read_cache_entry *recent = read_cache_find_ready(ftl, command->lpn);
@@ -766,7 +766,7 @@ static noinline bool read_serve_cached_heads(struct aftl *ftl, struct aftl_lun *
 	if (lun->reconstruct.kind)
 		return true;
 	while (ftl->read_cache.count && lun->reads.head != AFTL_NIL &&
-	       read_serve_from_cache(ftl, lun))
+	       serve_oldest_read_from_cache(ftl, lun))
 		;
 	return false;
 }
@@ -825,7 +825,7 @@ static bool read_command_is_in_one_page(struct aftl *ftl, const struct aftl_lun 
 }
 
 /* Move command @index, the one after @before in the LUN's read queue, to the place after @tail. */
-static void read_move_command_behind_other(struct aftl *ftl, struct aftl_lun *lun, u32 index,
+static void move_command_within_read_queue(struct aftl *ftl, struct aftl_lun *lun, u32 index,
 					   u32 before, u32 tail)
 {
 	ftl->commands[before].next = ftl->commands[index].next;
@@ -835,8 +835,8 @@ static void read_move_command_behind_other(struct aftl *ftl, struct aftl_lun *lu
 	ftl->commands[tail].next = index;
 }
 
-static u64 read_sense_page_of_other_plane(struct aftl *ftl, struct aftl_command *command,
-					  aftl_ppn_t ppn)
+static u64 sense_page_for_multi_plane_read(struct aftl *ftl, struct aftl_command *command,
+					   aftl_ppn_t ppn)
 {
 	command->sensed = command->units;
 	command->sensed_page = flash_page_of_ppn(ftl, ppn);
@@ -880,11 +880,11 @@ static noinline u32 read_merge_planes(struct aftl *ftl, struct aftl_lun *lun, u3
 		if (joins) {
 			taken |= BIT(plane);
 			count++;
-			plane_ns = read_sense_page_of_other_plane(ftl, &ftl->commands[index], ppn);
+			plane_ns = sense_page_for_multi_plane_read(ftl, &ftl->commands[index], ppn);
 			*ns = max(*ns, plane_ns);
 			*ready_ns = max(*ready_ns, ftl->commands[index].queued_ns);
 			if (before != tail)
-				read_move_command_behind_other(ftl, lun, index, before, tail);
+				move_command_within_read_queue(ftl, lun, index, before, tail);
 			tail = index;
 		}
 		if (!joins || ftl->commands[before].next == index)
@@ -928,7 +928,7 @@ static noinline void read_end(struct aftl *ftl, struct aftl_lun *lun, u32 index,
 		aftl_note_ended_command(ftl, index, service_ns);
 	if (!ftl->commands[index].units)
 		read_free_oldest_command(ftl, lun);
-	read_complete_request_parts(ftl, request, units, service_ns);
+	complete_request_parts_after_read(ftl, request, units, service_ns);
 }
 
 /*
@@ -957,7 +957,7 @@ static noinline bool read_end_delivered(struct aftl *ftl, struct aftl_lun *lun)
 	return mapped && !lost;
 }
 
-static bool read_oldest_command_is_delivered(const struct aftl *ftl, const struct aftl_lun *lun)
+static bool is_data_of_oldest_read_delivered(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return !lun->reconstruct.kind && lun->reads.head != AFTL_NIL &&
 	       ftl->commands[lun->reads.head].request && ftl->commands[lun->reads.head].sensed;
@@ -977,13 +977,13 @@ bool aftl_read_start_oldest_command(struct aftl *ftl, struct aftl_lun *lun)
 	u32 units;
 	u64 ns;
 
-	while (unlikely(aftl_lun_is_dead(lun)) && read_oldest_command_is_delivered(ftl, lun))
+	while (unlikely(aftl_lun_is_dead(lun)) && is_data_of_oldest_read_delivered(ftl, lun))
 		if (read_end_delivered(ftl, lun))
 			return true;
 	do {
 		if (ftl->reads_are_tracked && read_serve_cached_heads(ftl, lun))
 			return false;
-	} while (lun->reads.head != AFTL_NIL && read_oldest_command_needs_no_sensing(ftl, lun));
+	} while (lun->reads.head != AFTL_NIL && handle_oldest_read_without_sensing(ftl, lun));
 	if (lun->reads.head == AFTL_NIL)
 		return false;
 	if (lun->prefetches.head != AFTL_NIL)
@@ -1030,7 +1030,7 @@ void aftl_read_transfer_next_plane(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /* Return true if the array is free and a new read would be its next operation. */
-static bool read_lun_is_idle(const struct aftl_lun *lun)
+static bool may_lun_start_read_at_once(const struct aftl_lun *lun)
 {
 	return lun->work.phase == AFTL_PHASE_IDLE && lun->suspended.kind == AFTL_WORK_NONE &&
 	       !lun->pending_write_lanes && !lun->programs_since_read && !lun->stripe_requests &&
@@ -1048,7 +1048,7 @@ static struct aftl_lun *read_fastpath_find(struct aftl *ftl, const struct aftl_r
 	    !aftl_l2p_lookup(ftl, lpn, ppn))
 		return NULL;
 	lun = aftl_block_lun(ftl, aftl_block_of_ppn(&ftl->media, *ppn));
-	if (!read_lun_is_idle(lun) || aftl_lun_is_dead(lun) ||
+	if (!may_lun_start_read_at_once(lun) || aftl_lun_is_dead(lun) ||
 	    count_consecutive_lpns_in_page(ftl, lpn, *ppn, request->units) != request->units)
 		return NULL;
 	return lun;
@@ -1161,14 +1161,14 @@ static noinline bool read_end_special(struct aftl *ftl, struct aftl_lun *lun)
 }
 
 /**
- * aftl_read_data_arrived() - complete the parts of requests whose data the array has returned
+ * aftl_read_handle_arrived_data() - complete the parts of requests that have got data
  * @ftl: device
  * @lun: its LUN
  * @service_ns: time of array and channel
  *
  * Return: false if no request got data: it was read-ahead, or the page must be reconstructed.
  */
-bool aftl_read_data_arrived(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns)
+bool aftl_read_handle_arrived_data(struct aftl *ftl, struct aftl_lun *lun, u64 service_ns)
 {
 	const struct aftl_command *command = &ftl->commands[lun->work.commands];
 	struct aftl_request *request = command->request;
@@ -1177,7 +1177,7 @@ bool aftl_read_data_arrived(struct aftl *ftl, struct aftl_lun *lun, u64 service_
 		return false;
 	if (!command->units)
 		read_free_oldest_command(ftl, lun);
-	read_complete_request_parts(ftl, request, lun->work.units, service_ns);
+	complete_request_parts_after_read(ftl, request, lun->work.units, service_ns);
 	return true;
 }
 

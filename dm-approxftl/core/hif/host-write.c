@@ -63,7 +63,7 @@ static u32 write_find_replaceable_write(const struct aftl *ftl, aftl_lpn_t lpn)
 	return index;
 }
 
-static bool write_completes_on_flash(const struct aftl *ftl, const struct aftl_request *request)
+static bool must_write_wait_for_program(const struct aftl *ftl, const struct aftl_request *request)
 {
 	if (!aftl_has_write_buffer(ftl))
 		return true;
@@ -125,7 +125,7 @@ static void write_queue_link_neighbours(struct aftl *ftl, struct aftl_queue *que
 }
 
 /* Return true if a lane that shares the bit of @lane in pending_write_lanes has writes. */
-static bool is_pending_bit_used_by_other_stream(const struct aftl_lun *lun, u32 lane)
+static bool any_stream_of_pending_bit_has_writes(const struct aftl_lun *lun, u32 lane)
 {
 	u32 other = lane % AFTL_LANE_BITS;
 
@@ -152,7 +152,7 @@ static void write_remove_from_lun_queue(struct aftl *ftl, u32 index)
 	if (command->request)
 		queue->waited--;
 	if (queue->head == AFTL_NIL &&
-	    !is_pending_bit_used_by_other_stream(lun, get_write_stream_of_command(command)))
+	    !any_stream_of_pending_bit_has_writes(lun, get_write_stream_of_command(command)))
 		lun->pending_write_lanes &=
 			~get_pending_bit_of_write_stream(get_write_stream_of_command(command));
 	lun->in_flight--;
@@ -225,7 +225,7 @@ static u32 write_create_command(struct aftl *ftl, struct aftl_request *request, 
 	command->epoch = epoch;
 	command->seq = ftl->seq++;
 	command->queued_ns = ftl->now_ns;
-	command->request = write_completes_on_flash(ftl, request) ? request : NULL;
+	command->request = must_write_wait_for_program(ftl, request) ? request : NULL;
 	command->lpn = lpn;
 	command->class = aftl_get_data_class_used_by_policy(ftl, request->class);
 	command->level = aftl_normalise_quality_level(command->class, request->level);
@@ -260,7 +260,7 @@ static void write_free_finished_command(struct aftl *ftl, u32 index)
 	if (ftl->writes_are_observed)
 		write_observe_release(ftl, index);
 	aftl_command_free(ftl, index, true);
-	aftl_epoch_count_write_done(ftl, command->epoch);
+	aftl_flush_epoch_count_ended_write(ftl, command->epoch);
 }
 
 static noinline void write_observe(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
@@ -299,7 +299,7 @@ static void write_bind_lpn_to_lun(struct aftl *ftl, struct aftl_request *request
 		write_free_finished_command(ftl, older);
 	}
 	if (!waits)
-		aftl_request_part_done(ftl, request, 0);
+		aftl_complete_part_of_request(ftl, request, 0);
 }
 
 /* Return true if no write is in progress whose end could free a write command or a block. */
@@ -308,14 +308,14 @@ static bool is_no_write_in_flight(const struct aftl *ftl)
 	return !aftl_count_writes_in_flight(ftl);
 }
 
-static void write_fail_remaining_pages(struct aftl *ftl, struct aftl_request *request, int status)
+static void fail_unadmitted_pages(struct aftl *ftl, struct aftl_request *request, int status)
 {
 	u32 left = request->units - request->admitted;
 
 	request->status = status;
 	request->admitted = request->units;
 	while (left--)
-		aftl_request_part_done(ftl, request, 0);
+		aftl_complete_part_of_request(ftl, request, 0);
 }
 
 /* Accept the next page of @request. Return: false if there is no command or no LUN for it. */
@@ -335,7 +335,7 @@ static bool write_admit_lpn(struct aftl *ftl, struct aftl_request *request, u32 
 	if (!replaces && !lun)
 		return false;
 	if (request->rest && aftl_request_page_is_partial(request, request->admitted))
-		aftl_zero_discarded_rest_of_page(ftl, request, lpn);
+		aftl_zero_unwritten_part_of_discarded_page(ftl, request, lpn);
 	request->admitted++;
 	request->asked = 0;
 	write_bind_lpn_to_lun(ftl, request, lpn, lun, lane, older);
@@ -361,7 +361,7 @@ static void write_ask_policy_for_stream(struct aftl *ftl, struct aftl_request *r
  * Get the stream of the next page of @request. A policy that chooses it by page is asked once for
  * each page, even if the page has to wait; writes to a placement handle or zone have their stream.
  */
-static u32 get_stream_of_next_page(struct aftl *ftl, struct aftl_request *request)
+static u32 get_stream_of_request_page(struct aftl *ftl, struct aftl_request *request)
 {
 	if (ftl->type->stream_per_page && !request->asked && request->stream < ftl->streams) {
 		write_ask_policy_for_stream(ftl, request, request->unit + request->admitted, 1);
@@ -376,18 +376,18 @@ static void write_admit_lpns(struct aftl *ftl, struct aftl_request *request)
 
 	while (request->admitted < request->units) {
 		u32 lane = aftl_get_index_of_write_stream(class,
-							  get_stream_of_next_page(ftl, request));
+							  get_stream_of_request_page(ftl, request));
 
 		if (write_admit_lpn(ftl, request, class, lane))
 			continue;
 		if (ftl->read_only || is_no_write_in_flight(ftl))
-			write_fail_remaining_pages(ftl, request, -ENOSPC);
+			fail_unadmitted_pages(ftl, request, -ENOSPC);
 		break;
 	}
 }
 
 /* Admit the first or next pages of a write to a zone, if @request is the next write of the zone. */
-static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
+static void admit_pages_of_zone_write(struct aftl *ftl, struct aftl_request *request)
 {
 	struct aftl_zone *zone = aftl_zone_of_lpn(ftl, to_lpn(request->unit));
 	u32 before = request->admitted;
@@ -402,7 +402,7 @@ static void write_admit_to_zone(struct aftl *ftl, struct aftl_request *request)
 	if (ret && request->placed)
 		zone->written -= request->units - before;
 	if (ret)
-		write_fail_remaining_pages(ftl, request, ret);
+		fail_unadmitted_pages(ftl, request, ret);
 	else if (aftl_zone_assign_write_slot(ftl, request))
 		write_admit_lpns(ftl, request);
 	if (request->placed)
@@ -425,18 +425,18 @@ bool aftl_write_admit_request(struct aftl *ftl, struct aftl_request *request)
 		if (step != AFTL_REST_STEP_ADMIT)
 			return step == AFTL_REST_STEP_READ;
 		if (request->status && !request->admitted) {
-			write_fail_remaining_pages(ftl, request, request->status);
+			fail_unadmitted_pages(ftl, request, request->status);
 			return true;
 		}
 	}
 	if (ftl->geo.zones)
-		write_admit_to_zone(ftl, request);
+		admit_pages_of_zone_write(ftl, request);
 	else
 		write_admit_lpns(ftl, request);
 	return request->admitted == request->units;
 }
 
-static u32 write_dequeue_oldest_of_stream(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
+static u32 dequeue_oldest_write_of_stream(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 {
 	u32 index = lun->writes[lane].head;
 
@@ -444,9 +444,9 @@ static u32 write_dequeue_oldest_of_stream(struct aftl *ftl, struct aftl_lun *lun
 	return index;
 }
 
-static u32 write_dequeue_oldest_of_any_stream(struct aftl *ftl, struct aftl_lun *lun)
+static u32 dequeue_write_of_any_stream(struct aftl *ftl, struct aftl_lun *lun)
 {
-	return write_dequeue_oldest_of_stream(ftl, lun, find_write_stream_with_queued_writes(lun));
+	return dequeue_oldest_write_of_stream(ftl, lun, find_write_stream_with_queued_writes(lun));
 }
 
 /*
@@ -463,7 +463,7 @@ static bool write_drop_writes_obsoleted_by_reset(struct aftl *ftl, struct aftl_l
 	       ftl->commands[queue->head].flags & AFTL_COMMAND_SUPERSEDED) {
 		if (aftl_work_slice_is_over(ftl, begin))
 			return false;
-		write_free_finished_command(ftl, write_dequeue_oldest_of_stream(ftl, lun, lane));
+		write_free_finished_command(ftl, dequeue_oldest_write_of_stream(ftl, lun, lane));
 	}
 	return true;
 }
@@ -494,8 +494,8 @@ static bool queued_writes_must_be_programmed(const struct aftl *ftl, const struc
 	       ftl->draining || ftl->now_ns >= *due_ns || write_buffer_needs_partial_programs(ftl);
 }
 
-static bool is_write_older_than_other(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane,
-				      u32 best)
+static bool does_stream_have_older_write_than_best(const struct aftl *ftl,
+						   const struct aftl_lun *lun, u32 lane, u32 best)
 {
 	return best == AFTL_NIL || ftl->commands[lun->writes[lane].head].seq <
 					   ftl->commands[lun->writes[best].head].seq;
@@ -522,7 +522,7 @@ static noinline u32 write_ready_of_zones(struct aftl *ftl, struct aftl_lun *lun)
 			if (!write_drop_writes_obsoleted_by_reset(ftl, lun, lane, begin))
 				aftl_wake_idle_lun(ftl, lun);
 			else if (zone_writes_must_be_programmed(ftl, &lun->writes[lane]) &&
-				 is_write_older_than_other(ftl, lun, lane, best))
+				 does_stream_have_older_write_than_best(ftl, lun, lane, best))
 				best = lane;
 		}
 	return best;
@@ -550,14 +550,14 @@ u32 aftl_write_select_stream_to_program(struct aftl *ftl, struct aftl_lun *lun, 
 
 		if (!queued_writes_must_be_programmed(ftl, &lun->writes[lane], &due_ns))
 			*retry_ns = min(*retry_ns, due_ns);
-		else if (is_write_older_than_other(ftl, lun, lane, best))
+		else if (does_stream_have_older_write_than_best(ftl, lun, lane, best))
 			best = lane;
 	}
 	return best;
 }
 
 /* Return true if a flush waits for writes of @epoch. */
-static bool flush_waits_for_epoch(const struct aftl *ftl, u32 epoch)
+static bool does_flush_wait_for_writes_of_epoch(const struct aftl *ftl, u32 epoch)
 {
 	return ftl->epochs.flushes &&
 	       (epoch != ftl->epochs.newest || ftl->epochs.last_flush->epoch == epoch);
@@ -577,17 +577,17 @@ static bool write_buffer_waits_for_fine_passes(const struct aftl *ftl)
  * Return true if a request or a flush waits for one of the writes in the list from @index on, which
  * lack their fine pass. *@due_ns becomes the time at which the oldest must be programmed.
  */
-static bool pending_write_is_awaited(const struct aftl *ftl, u32 index, u64 *due_ns)
+static bool host_awaits_write_of_list(const struct aftl *ftl, u32 index, u64 *due_ns)
 {
 	*due_ns = min(*due_ns, ftl->commands[index].queued_ns + ftl->config.buffer_hold);
 	for (; index != AFTL_NIL; index = ftl->commands[index].next)
 		if (ftl->commands[index].request ||
-		    flush_waits_for_epoch(ftl, ftl->commands[index].epoch))
+		    does_flush_wait_for_writes_of_epoch(ftl, ftl->commands[index].epoch))
 			return true;
 	return false;
 }
 
-static bool fine_pass_is_awaited(const struct aftl *ftl, const struct aftl_lun *lun, u64 *due_ns)
+static bool host_awaits_fine_pass(const struct aftl *ftl, const struct aftl_lun *lun, u64 *due_ns)
 {
 	bool waited = false;
 	u32 i;
@@ -597,7 +597,7 @@ static bool fine_pass_is_awaited(const struct aftl *ftl, const struct aftl_lun *
 		u32 commands = foggy->held[i % AFTL_FOGGY_WORD_LINES].commands;
 
 		if (foggy->block && commands != AFTL_NIL)
-			waited |= pending_write_is_awaited(ftl, commands, due_ns);
+			waited |= host_awaits_write_of_list(ftl, commands, due_ns);
 	}
 	return waited;
 }
@@ -621,7 +621,7 @@ bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun
 
 	if (!lun->fine_pending_writes)
 		return false;
-	waited = fine_pass_is_awaited(ftl, lun, &due_ns);
+	waited = host_awaits_fine_pass(ftl, lun, &due_ns);
 	if (lane != AFTL_NIL)
 		return waited && ftl->commands[lun->writes[lane].head].epoch == ftl->epochs.newest;
 	if (waited || ftl->draining || write_buffer_waits_for_fine_passes(ftl) ||
@@ -668,7 +668,7 @@ static u32 write_fill_payload_from_queue(struct aftl *ftl, struct aftl_lun *lun,
 	struct aftl_queue group = { .head = AFTL_NIL };
 
 	while (payload->count < units && lun->writes[lane].head != AFTL_NIL) {
-		u32 index = write_dequeue_oldest_of_stream(ftl, lun, lane);
+		u32 index = dequeue_oldest_write_of_stream(ftl, lun, lane);
 
 		aftl_command_queue_append(ftl, &group, index);
 		write_add_command_to_payload(ftl, payload, index);
@@ -738,7 +738,7 @@ void aftl_write_complete_programs(struct aftl *ftl, u32 commands, u64 service_ns
 			aftl_note_ended_command(ftl, commands, service_ns);
 		write_free_finished_command(ftl, commands);
 		if (request)
-			aftl_request_part_done(ftl, request, service_ns);
+			aftl_complete_part_of_request(ftl, request, service_ns);
 		commands = next;
 	}
 }
@@ -748,12 +748,12 @@ void aftl_write_complete_programs(struct aftl *ftl, u32 commands, u64 service_ns
  * so it keeps the data and serves reads; the next load of the device restores them. No flush waits
  * for them.
  */
-static void write_mark_command_unflushable(struct aftl *ftl, const struct aftl_command *command)
+static void keep_unflushable_write_in_buffer(struct aftl *ftl, const struct aftl_command *command)
 {
 	ftl->unflushable++;
 	if (ftl->geo.zones)
 		aftl_zone_count_programmed_lpn(ftl, command->stream);
-	aftl_epoch_count_write_done(ftl, command->epoch);
+	aftl_flush_epoch_count_ended_write(ftl, command->epoch);
 }
 
 static void write_fail_command(struct aftl *ftl, u32 index)
@@ -763,7 +763,7 @@ static void write_fail_command(struct aftl *ftl, u32 index)
 
 	if (!request && wanted) {
 		if (ftl->config.buffer_safe) {
-			write_mark_command_unflushable(ftl, &ftl->commands[index]);
+			keep_unflushable_write_in_buffer(ftl, &ftl->commands[index]);
 			return;
 		}
 		ftl->buffer_lost = true;
@@ -774,7 +774,7 @@ static void write_fail_command(struct aftl *ftl, u32 index)
 	if (!request)
 		return;
 	request->status = -ENOSPC;
-	aftl_request_part_done(ftl, request, 0);
+	aftl_complete_part_of_request(ftl, request, 0);
 }
 
 /**
@@ -787,7 +787,7 @@ void aftl_write_fail_queued_writes(struct aftl *ftl, struct aftl_lun *lun)
 	ftl->read_only = true;
 	ftl->retry = true;
 	while (lun->pending_write_lanes)
-		write_fail_command(ftl, write_dequeue_oldest_of_any_stream(ftl, lun));
+		write_fail_command(ftl, dequeue_write_of_any_stream(ftl, lun));
 }
 
 /* Find a LUN to queue an accepted write at; free space does not matter. */
@@ -856,7 +856,7 @@ void aftl_write_move_writes_of_dead_lun(struct aftl *ftl, struct aftl_lun *lun, 
 		commands = next;
 	}
 	while (lun->pending_write_lanes)
-		write_move_command_to_live_lun(ftl, write_dequeue_oldest_of_any_stream(ftl, lun));
+		write_move_command_to_live_lun(ftl, dequeue_write_of_any_stream(ftl, lun));
 }
 
 /**
@@ -932,7 +932,7 @@ u32 aftl_restore_buffered_write(struct aftl *ftl, const struct aftl_buffered_lpn
 	u32 index;
 
 	aftl_write_choose_stream(ftl, &request);
-	lun = write_choose_lun(ftl, class, get_stream_of_next_page(ftl, &request), what->lpn);
+	lun = write_choose_lun(ftl, class, get_stream_of_request_page(ftl, &request), what->lpn);
 	if (!lun)
 		lun = write_any_live_lun(ftl);
 	if (!lun || !ftl->free_write_count ||

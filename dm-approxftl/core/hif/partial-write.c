@@ -90,15 +90,15 @@ enum aftl_rest_step aftl_partial_next_step(struct aftl *ftl, struct aftl_request
 }
 
 /**
- * aftl_zero_discarded_rest_of_page() - let the rest of a page be zeroes if it was discarded
+ * aftl_zero_unwritten_part_of_discarded_page() - zero the rest of a page that was discarded
  * @ftl: device
  * @request: a write
  * @lpn: logical page of which @request covers a part, about to be accepted
  *
  * The page may have been discarded since @request has read the rest.
  */
-void aftl_zero_discarded_rest_of_page(struct aftl *ftl, struct aftl_request *request,
-				      aftl_lpn_t lpn)
+void aftl_zero_unwritten_part_of_discarded_page(struct aftl *ftl, struct aftl_request *request,
+						aftl_lpn_t lpn)
 {
 	struct aftl_read read = { .lpn = lpn, .source = AFTL_SOURCE_ZERO };
 	u32 tag = aftl_pending_find_newest_write(ftl, lpn);

@@ -347,7 +347,7 @@ bool aftl_quiesce_step(struct aftl *ftl)
 	u32 i;
 
 	if (aftl_scheduler_has_work(ftl)) {
-		aftl_schedule_lun_slice(ftl);
+		aftl_start_operations_until_slice_ends(ftl);
 		return true;
 	}
 	ftl->suspending = true;
