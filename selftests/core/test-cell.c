@@ -422,7 +422,7 @@ TAP_TEST(errors_that_a_copy_inherited_stay)
 	build_cell_model();
 	lab.media.blocks->extra = tap_zalloc(lab.media.oob_layout.extra, sizeof(u16));
 	lab.media.blocks->extra_used = 1;
-	inherited = aftl_inherited_errors_ptr(&lab.media, lab.media.blocks, to_ppn(9));
+	inherited = aftl_oob_inherited_errors_ptr(&lab.media, lab.media.blocks, to_ppn(9));
 	program_all_pages_of_block(AFTL_APPROX, AFTL_MODE_REDUCED);
 	errors = aftl_cell_read_errors(&lab.cell, to_ppn(9), 0);
 	*inherited = 40;

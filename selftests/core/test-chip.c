@@ -762,7 +762,7 @@ static bool choose_page_of_in_place_slc_switch(const struct aftl_policy *policy,
 
 	placement->page = aftl_get_next_in_place_switch_page(geo, placement->block->programmed,
 							     &placement->pages);
-	first = aftl_is_page_of_slc_pass_before_switch(geo, placement->page);
+	first = aftl_is_page_programmed_in_slc_pass(geo, placement->page);
 	placement->mode = first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED;
 	if (!draw_adversary_number(8))
 		placement->page += geo->word_line_pages * (1 + draw_adversary_number(3));

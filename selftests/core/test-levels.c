@@ -100,7 +100,7 @@ static void count_units_by_level(u32 pages[AFTL_LEVELS], bool pure)
 		if (!aftl_ppn_is_valid(media, to_ppn(slot)))
 			continue;
 		level = aftl_lpn_quality_level(device.ftl, aftl_ppn_lpn(media, to_ppn(slot)));
-		CHECK_EQ(aftl_ppn_level(media, to_ppn(slot)), level);
+		CHECK_EQ(aftl_ppn_quality_level(media, to_ppn(slot)), level);
 		CHECK_MSG(get_max_quality_level_of_page(attr) <= level, "level %u is in mode %u",
 			  level, aftl_page_mode(attr));
 		CHECK(!pure || get_max_quality_level_of_page(attr) == level);

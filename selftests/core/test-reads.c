@@ -64,8 +64,8 @@ static u64 compute_least_sense_ns(const struct aftl_block *block, u32 page)
 
 static u32 find_best_ref_shift(const struct aftl_block *block, u32 page)
 {
-	return aftl_best_read_shift(&device.ftl->cell, block, page,
-				    aftl_device_age_hours(device.ftl));
+	return aftl_best_read_ref_shift(&device.ftl->cell, block, page,
+					aftl_device_age_hours(device.ftl));
 }
 
 /* Parameter read_move sets the time of the first sensing of a page that is relocated. */
@@ -133,7 +133,7 @@ static u32 find_best_ref_shift_at_age(u32 block, u32 page, u64 hours)
 {
 	const struct aftl_block *mine = &device.ftl->media.blocks[block];
 
-	return aftl_best_read_shift(&device.ftl->cell, mine, page, mine->first_hour + hours);
+	return aftl_best_read_ref_shift(&device.ftl->cell, mine, page, mine->first_hour + hours);
 }
 
 static bool layer_needs_reference_shift(u32 block, u32 layer, u64 hours)

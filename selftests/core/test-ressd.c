@@ -30,7 +30,7 @@ TAP_TEST(the_distribution_id_follows_from_the_reprograms_of_each_page)
 
 	for (lsb = 0; lsb <= AFTL_REPROGRAMS_MAX; lsb++)
 		for (msb = 0; lsb + msb <= AFTL_REPROGRAMS_MAX; msb++)
-			CHECK_EQ(aftl_voltage_distribution_id(lsb, msb), ids[lsb][msb]);
+			CHECK_EQ(aftl_encode_voltage_distribution(lsb, msb), ids[lsb][msb]);
 }
 
 /* A listener that tracks the word lines of a device */

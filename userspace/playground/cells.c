@@ -114,10 +114,10 @@ static void examine_cell_page(struct look *look, u32 page, u32 slot)
 
 		look->errors = aftl_cell_read_errors(cell, look->ppn,
 						     aftl_device_age_hours(play.drive.ftl));
-		look->key = aftl_compute_key_of_bit_flips(cell,
-							  aftl_ppn_lpn(look->media, look->ppn),
-							  *aftl_oob_generation_ptr(look->media,
-										   look->ppn));
+		look->key =
+			aftl_compute_key_of_bit_flips(cell, aftl_ppn_lpn(look->media, look->ppn),
+						      *aftl_oob_write_generation_ptr(look->media,
+										     look->ppn));
 	}
 }
 

@@ -268,7 +268,7 @@ static void write_unit_errors_json(struct json_writer *json, const struct aftl_m
 	json_u64(json, "levels", errors.levels);
 	json_bool(json, "lost", errors.lost);
 	write_bit_flip_positions_json(json, aftl_ppn_lpn(media, ppn),
-				      *aftl_oob_generation_ptr(media, ppn), errors.flips);
+				      *aftl_oob_write_generation_ptr(media, ppn), errors.flips);
 }
 
 static void write_page_detail_json(struct json_writer *json, const struct aftl_media *media,

@@ -297,7 +297,7 @@ static int audit_lpn(const struct aftl *ftl, u32 i, aftl_ppn_t ppn, struct aftl_
 	if (!(attr & AFTL_PAGE_PROGRAMMED) ||
 	    aftl_page_class(attr) != (aftl_l2p_quality_level(ftl, to_lpn(i)) != AFTL_PRECISE))
 		return aftl_fail(error, -EUCLEAN, "unit %u differs from its page in data class", i);
-	if (aftl_ppn_level(&ftl->media, ppn) != aftl_l2p_quality_level(ftl, to_lpn(i)))
+	if (aftl_ppn_quality_level(&ftl->media, ppn) != aftl_l2p_quality_level(ftl, to_lpn(i)))
 		return aftl_fail(error, -EUCLEAN, "unit %u and its ppn differ in quality level", i);
 	return 0;
 }
@@ -411,7 +411,7 @@ static int audit_block(const struct aftl *ftl, u32 index, u32 *lun_valid, u32 *l
 	if (block->state == AFTL_BLOCK_FREE && block->programmed)
 		return aftl_fail(error, -EUCLEAN, "free block %u is not erased", index);
 	if (block->programmed &&
-	    !aftl_is_block_order_possible(&ftl->geo, block->bits, block->order))
+	    !aftl_is_stored_program_order_valid(&ftl->geo, block->bits, block->order))
 		return aftl_fail(error, -EUCLEAN,
 				 "block %u has program order %u and %u bits per cell, which the chip cannot have",
 				 index, block->order, block->bits);

@@ -26,8 +26,8 @@ static inline void aftl_oob_store_generation_and_errors(struct aftl *ftl, struct
 		return;
 	if (origin.inherited)
 		aftl_oob_extra_alloc_for_block(ftl, block);
-	*aftl_oob_generation_ptr(&ftl->media, ppn) = origin.generation;
-	inherited = aftl_inherited_errors_ptr(&ftl->media, block, ppn);
+	*aftl_oob_write_generation_ptr(&ftl->media, ppn) = origin.generation;
+	inherited = aftl_oob_inherited_errors_ptr(&ftl->media, block, ppn);
 	if (inherited)
 		*inherited = origin.inherited;
 }

@@ -37,7 +37,7 @@ static struct aftl_block *policy_open_block(struct aftl *ftl, struct aftl_lun *l
 	if (ftl->geo.passes > 1)
 		order = AFTL_ORDER_FOGGY_FINE;
 	if (cause != ftl->placing_cause || kind >= AFTL_KINDS_MAX || (u32)order >= AFTL_ORDERS ||
-	    !aftl_is_block_order_possible(&ftl->geo, 0, order)) {
+	    !aftl_is_stored_program_order_valid(&ftl->geo, 0, order)) {
 		ftl->stats.counters.policy_bugs++;
 		return NULL;
 	}

@@ -104,7 +104,7 @@ static bool does_program_time_depend_on_mode_only(const struct aftl *ftl,
 		return false;
 	return placement->mode == AFTL_MODE_NORMAL || placement->mode == AFTL_MODE_BETWEEN ||
 	       placement->mode == AFTL_MODE_AFTER ||
-	       aftl_has_low_top_voltage(placement->mode, need->class);
+	       aftl_does_mode_lower_top_voltage(placement->mode, need->class);
 }
 
 /*
@@ -118,7 +118,7 @@ static bool is_program_order_the_only_restriction(const struct aftl_program_requ
 
 	if (block->order >= AFTL_ORDER_SUPER_LAYER)
 		return false;
-	return aftl_has_low_top_voltage(placement->mode, need->class) ||
+	return aftl_does_mode_lower_top_voltage(placement->mode, need->class) ||
 	       (placement->mode == AFTL_MODE_NORMAL && !block->between);
 }
 
@@ -413,7 +413,7 @@ static u32 get_quality_level_of_payload_lpn(const struct aftl *ftl, u32 class,
 	if (likely(class == AFTL_PRECISE))
 		return AFTL_PRECISE;
 	if (payload->from[i] != AFTL_NO_PPN)
-		return aftl_ppn_level(&ftl->media, payload->from[i]);
+		return aftl_ppn_quality_level(&ftl->media, payload->from[i]);
 	return payload->tag[i] == AFTL_NIL ? class : ftl->commands[payload->tag[i]].level;
 }
 
@@ -745,7 +745,7 @@ void aftl_commit_first_fill_writes_of_lun(struct aftl *ftl, struct aftl_lun *lun
 		map_first_write_lpns(ftl->l2p, new, run->class << AFTL_PPN_BITS | (slot + 1),
 				     ftl->program_units);
 	count_fill_programs_in_block(ftl, run, rounds);
-	aftl_ppn_set_valid_range(&ftl->media, to_ppn(slot), units);
+	aftl_set_valid_bits_of_ppns(&ftl->media, to_ppn(slot), units);
 	block->valid += units;
 	block->valid_approx += run->class == AFTL_PRECISE ? 0 : units;
 	lun->valid += units;

@@ -519,7 +519,7 @@ static u32 read_sense_lpn(struct aftl *ftl, struct aftl_request *request, aftl_l
 	if (aftl_has_error_model(&ftl->media)) {
 		errors = aftl_cell_read_errors(&ftl->cell, ppn, hour);
 		read.flips = errors.flips;
-		read.generation = *aftl_oob_generation_ptr(&ftl->media, ppn);
+		read.generation = *aftl_oob_write_generation_ptr(&ftl->media, ppn);
 	}
 	if (ftl->reads_are_tracked)
 		read_after_sense(ftl, request, &read, &errors);

@@ -35,7 +35,7 @@ static struct aftl_axis_point rber_age_axis_point(u64 hours)
 	return aftl_axis_position(aftl_rber_hour_axis, AFTL_RBER_HOUR_POINTS, hours);
 }
 
-static u64 interpolate_rber_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
+static u64 interpolate_rber_of_curve_q40(u32 curve, u32 disturb_mv, u32 erases, u64 hours)
 {
 	struct aftl_axis_point disturb = aftl_axis_position(aftl_rber_disturb_axis,
 							    AFTL_RBER_DISTURB_POINTS, disturb_mv);
@@ -88,14 +88,14 @@ static u64 find_poisson_quantile(u64 lambda_q32, u32 column)
 }
 
 /* Round an expected number of errors up or down, at random by the lower half of @draw. */
-static u32 round_errors_at_random(u64 expected_q32, u64 draw)
+static u32 round_errors_randomly(u64 expected_q32, u64 draw)
 {
 	return (u32)((expected_q32 + (draw & U32_MAX)) >> 32);
 }
 
 u32 aftl_poisson_draw(u64 lambda_q32, u64 draw)
 {
-	return round_errors_at_random(find_poisson_quantile(lambda_q32, draw >> 58), draw);
+	return round_errors_randomly(find_poisson_quantile(lambda_q32, draw >> 58), draw);
 }
 
 static u64 compute_mean_errors_q32(u64 rber_q40, u32 bits)
@@ -145,7 +145,7 @@ static u64 get_fine_to_medium_rber_ratio_q20(void)
  * The parameter "rber" is the rate of medium ISPP steps. The rates of fine and coarse steps follow
  * from it by the ratios of the RBER that each number of sensing levels can decode.
  */
-static void init_constant_model_rates(struct aftl_cell *cell, const struct aftl_config *config)
+static void init_rber_of_constant_model(struct aftl_cell *cell, const struct aftl_config *config)
 {
 	u64 rate = convert_error_rate_to_q40(config->rber);
 	u64 *rber = cell->rber_q40;
@@ -191,16 +191,16 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 		.lent = (u32)div64_u64(config->ecc_bits * media->geo->unit_bytes / 1024 *
 				       config->ecc_lent, 10000),
 		.levels = (u32)config->ecc_levels,
-		.tvr = aftl_tvr_table_index(config->tvr_margin),
+		.tvr = aftl_retention_margin_to_index(config->tvr_margin),
 	};
 	init_rber_curves(cell, config);
-	init_constant_model_rates(cell, config);
+	init_rber_of_constant_model(cell, config);
 	init_poisson_quantiles(cell);
 }
 
 /* With IPS a word line disturbs neighbours when it gets its remaining bits, not its SLC bit. */
-static u32 find_position_in_switched_order(const struct aftl_media *media,
-					   const struct aftl_block *block, u32 step)
+static u32 find_position_in_in_place_switch_order(const struct aftl_media *media,
+						  const struct aftl_block *block, u32 step)
 {
 	const struct aftl_geometry *geo = media->geo;
 	u32 window = step / (AFTL_SWITCH_LAYERS * geo->word_lines);
@@ -220,7 +220,7 @@ static u32 find_position_in_program_order(const struct aftl_media *media,
 	const struct aftl_geometry *geo = media->geo;
 
 	if (unlikely(block->order == AFTL_ORDER_SWITCHED))
-		return find_position_in_switched_order(media, block, step);
+		return find_position_in_in_place_switch_order(media, block, step);
 	if (block->order == AFTL_ORDER_TWO_PASS &&
 	    aftl_get_checkerboard_colour_of_page(geo, step * geo->program_pages,
 						 aftl_first_checkerboard_colour(block)))
@@ -289,18 +289,18 @@ static u64 scale_rber_by_layer(const struct aftl_geometry *geo, u64 rber_q40, u3
 static u64 compute_ispp_rber_q40(const struct aftl_cell *cell, u32 mode, u64 standard,
 				 u32 disturb_mv, u32 erases, u64 hours)
 {
-	u64 rber = interpolate_rber_q40(cell->curve[mode], disturb_mv, erases, hours);
+	u64 rber = interpolate_rber_of_curve_q40(cell->curve[mode], disturb_mv, erases, hours);
 	u64 usual;
 	u64 more;
 
 	if (mode == AFTL_MODE_FINE)
 		return min(standard, cell->usual == AFTL_RBER_MLC_MEDIUM ?
 				     rber : (standard * get_fine_to_medium_rber_ratio_q20()) >> 20);
-	usual = interpolate_rber_q40(cell->usual, disturb_mv, erases, hours);
+	usual = interpolate_rber_of_curve_q40(cell->usual, disturb_mv, erases, hours);
 	more = rber > usual ? rber - usual : 0;
 	if (unlikely(mode == AFTL_MODE_ROUGH)) {
-		rber = interpolate_rber_q40(cell->curve[AFTL_MODE_COARSE], disturb_mv, erases,
-					    hours);
+		rber = interpolate_rber_of_curve_q40(cell->curve[AFTL_MODE_COARSE], disturb_mv,
+						     erases, hours);
 		more += rber > usual ? rber - usual : 0;
 	}
 	return standard + more;
@@ -329,8 +329,8 @@ static u64 voltage_model_rber_q40(const struct aftl_cell *cell, const struct aft
 	u16 attr = aftl_block_page_attr(cell->media, block, page);
 	u64 hours = aftl_page_age_hours(cell->media, block, page, hour);
 	u32 disturb_mv = aftl_compute_page_disturbance_mv(cell->media, block, page);
-	u64 rber = interpolate_rber_q40(select_rber_curve(cell, attr), disturb_mv, block->erases,
-					hours);
+	u64 rber = interpolate_rber_of_curve_q40(select_rber_curve(cell, attr), disturb_mv,
+						 block->erases, hours);
 
 	if (page_has_nondefault_ispp(attr))
 		rber = compute_ispp_rber_q40(cell, aftl_page_mode(attr), rber, disturb_mv,
@@ -390,14 +390,14 @@ static u32 draw_raw_bit_errors(const struct aftl_cell *cell, const struct aftl_b
 	u64 rber;
 
 	if (cell->model == AFTL_CELL_CONSTANT && likely(!aftl_page_is_short_lived(attr)))
-		return round_errors_at_random(cell->quantile_q32[page_error_rate(attr)][draw >> 58],
-					      draw);
+		return round_errors_randomly(cell->quantile_q32[page_error_rate(attr)][draw >> 58],
+					     draw);
 	rber = aftl_cell_rber_q40(cell, block, page, hour);
 	return aftl_poisson_draw(compute_mean_errors_q32(rber, geo->unit_bits), draw);
 }
 
 /* Each extra sensing level raises the number of bits that ECC corrects by a quarter (assumed). */
-static u32 count_sensing_levels_beyond_ecc(const struct aftl_cell *cell, u32 raw, u32 reach)
+static u32 count_sensing_levels_for_raw_errors(const struct aftl_cell *cell, u32 raw, u32 reach)
 {
 	u32 step = max(cell->correctable / 4, 1U);
 
@@ -405,10 +405,10 @@ static u32 count_sensing_levels_beyond_ecc(const struct aftl_cell *cell, u32 raw
 }
 
 /* Return true if an approximate page of the same block stores parity of this precise page. */
-static bool page_borrows_parity(const struct aftl_media *media, const struct aftl_block *block,
-				u32 page)
+static bool page_has_parity_in_approximate_page(const struct aftl_media *media,
+						const struct aftl_block *block, u32 page)
 {
-	u32 lender = page + aftl_lending_count_first_half_pages(media->geo);
+	u32 lender = page + aftl_count_pages_of_first_block_half(media->geo);
 
 	return lender < media->geo->pages &&
 	       aftl_page_mode(aftl_block_page_attr(media, block, lender)) ==
@@ -419,12 +419,12 @@ static bool page_borrows_parity(const struct aftl_media *media, const struct aft
 static u32 count_extra_sensing_levels(const struct aftl_cell *cell, const struct aftl_block *block,
 				      u32 page, u32 raw)
 {
-	u32 levels = count_sensing_levels_beyond_ecc(cell, raw, cell->correctable);
+	u32 levels = count_sensing_levels_for_raw_errors(cell, raw, cell->correctable);
 
-	if (likely(!page_borrows_parity(cell->media, block, page)))
+	if (likely(!page_has_parity_in_approximate_page(cell->media, block, page)))
 		return levels;
-	return min(levels,
-		   1 + count_sensing_levels_beyond_ecc(cell, raw, cell->correctable + cell->lent));
+	return min(levels, 1 + count_sensing_levels_for_raw_errors(cell, raw,
+								   cell->correctable + cell->lent));
 }
 
 struct aftl_errors aftl_cell_read_errors(const struct aftl_cell *cell, aftl_ppn_t ppn, u64 hour)

@@ -165,7 +165,7 @@ u32 aftl_compute_page_disturbance_mv(const struct aftl_media *media, const struc
 u32 aftl_poisson_draw(u64 lambda_q32, u64 draw);
 
 /* Convert the part of the retention margins that a program keeps (1/10000) to a TVR table index. */
-static inline u32 aftl_tvr_table_index(u64 margin)
+static inline u32 aftl_retention_margin_to_index(u64 margin)
 {
 	return (u32)(margin * (AFTL_TVR_MARGIN_POINTS - 1) + 5000) / 10000;
 }

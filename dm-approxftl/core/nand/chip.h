@@ -163,10 +163,10 @@ struct aftl_erase_result aftl_chip_erase(const struct aftl_chip *chip,
 					 const struct aftl_block *block, bool shallow);
 
 /**
- * aftl_worn_program_ns() - program time of a worn block
+ * aftl_compute_program_ns_after_wear() - program time of a worn block
  * @ns: program time of a new block
  * @erases: erase count of the block
  */
-u64 aftl_worn_program_ns(u64 ns, u32 erases);
+u64 aftl_compute_program_ns_after_wear(u64 ns, u32 erases);
 
 #endif

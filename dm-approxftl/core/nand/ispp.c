@@ -42,7 +42,7 @@ void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
 			div64_u64(chip->program_ns[AFTL_MODE_REDUCED] *
 				  chip->program_ns[AFTL_MODE_COARSE], config->program);
 	for (mv = 0; mv <= AFTL_MARGIN_MAX_MV; mv++)
-		chip->growth[mv] = aftl_error_growth_by_margin(mv);
+		chip->growth[mv] = aftl_get_error_factor_of_margin_loss(mv);
 }
 
 static u32 sum_ispp_margins_mv(const struct aftl_ispp *ispp)
@@ -76,7 +76,7 @@ static bool is_reprogram_mode_legal(const struct aftl_chip *chip,
 	       (program->mode == AFTL_MODE_MLC && aftl_ispp_is_default(&program->ispp));
 }
 
-static bool is_page_programmed_in_mode_between(const struct aftl_chip *chip,
+static bool is_page_programmed_in_between_mode(const struct aftl_chip *chip,
 					       const struct aftl_block *block, u32 page)
 {
 	u16 attr = aftl_block_page_attr(chip->media, block, page);
@@ -105,8 +105,8 @@ static u32 find_interfering_pages(const struct aftl_geometry *geo, u32 page, u32
 	return count;
 }
 
-static bool is_programmed_after_neighbours(const struct aftl_chip *chip,
-					   const struct aftl_program_command *program)
+static bool are_interfering_pages_programmed(const struct aftl_chip *chip,
+					     const struct aftl_program_command *program)
 {
 	u32 found[4];
 	u32 count = find_interfering_pages(chip->media->geo, program->page, found);
@@ -124,17 +124,17 @@ static bool does_program_keep_neighbour_margins(const struct aftl_chip *chip,
 	u32 count = find_interfering_pages(chip->media->geo, program->page, found);
 
 	while (count--)
-		if (is_page_programmed_in_mode_between(chip, program->block, found[count]))
+		if (is_page_programmed_in_between_mode(chip, program->block, found[count]))
 			return false;
 	return true;
 }
 
 /* Lent parity must be that of a precise page, programmed half a block before @program. */
-static bool may_program_store_lent_parity(const struct aftl_chip *chip,
-					  const struct aftl_program_command *program)
+static bool may_page_store_parity_of_precise_page(const struct aftl_chip *chip,
+						  const struct aftl_program_command *program)
 {
 	const struct aftl_media *media = chip->media;
-	u32 borrower = aftl_lending_borrower_page(media->geo, program->page);
+	u32 borrower = aftl_get_precise_page_of_lent_parity(media->geo, program->page);
 	u16 attr;
 
 	if (program->class != AFTL_APPROX || borrower == media->geo->pages ||
@@ -164,9 +164,9 @@ static bool does_mode_fit_page_position(const struct aftl_chip *chip,
 							    aftl_first_checkerboard_colour(block));
 	case AFTL_MODE_AFTER:
 		return block->order != AFTL_ORDER_SUPER_LAYER &&
-		       is_programmed_after_neighbours(chip, program);
+		       are_interfering_pages_programmed(chip, program);
 	case AFTL_MODE_LENDING:
-		return may_program_store_lent_parity(chip, program);
+		return may_page_store_parity_of_precise_page(chip, program);
 	case AFTL_MODE_ROUGH:
 		return program->class == AFTL_APPROX;
 	}
@@ -174,8 +174,8 @@ static bool does_mode_fit_page_position(const struct aftl_chip *chip,
 }
 
 /* In the order FOGGY_FINE a word line has a coarse pass first, then a fine pass. */
-static bool may_program_foggy_or_fine(const struct aftl_chip *chip,
-				      const struct aftl_program_command *program)
+static bool does_mode_fit_foggy_fine_order(const struct aftl_chip *chip,
+					   const struct aftl_program_command *program)
 {
 	bool again = aftl_page_is_programmed(chip->media, program->block, program->page);
 
@@ -187,7 +187,7 @@ static bool may_program_foggy_or_fine(const struct aftl_chip *chip,
 static bool does_mode_fit_in_place_switch_order(const struct aftl_chip *chip,
 						const struct aftl_program_command *program)
 {
-	bool first = aftl_is_page_of_slc_pass_before_switch(chip->media->geo, program->page);
+	bool first = aftl_is_page_programmed_in_slc_pass(chip->media->geo, program->page);
 
 	return program->mode == (first ? AFTL_MODE_SLC : AFTL_MODE_SWITCHED) &&
 	       aftl_ispp_is_default(&program->ispp);
@@ -202,11 +202,11 @@ bool aftl_chip_allows_program(const struct aftl_chip *chip,
 		return program->mode == aftl_block_program_mode(program->block) &&
 		       ispp_params_are_allowed(program);
 	if (unlikely(program->block->order == AFTL_ORDER_FOGGY_FINE))
-		return may_program_foggy_or_fine(chip, program);
+		return does_mode_fit_foggy_fine_order(chip, program);
 	if (unlikely(program->block->order == AFTL_ORDER_SWITCHED))
 		return does_mode_fit_in_place_switch_order(chip, program);
 	if (unlikely(program->block->between) &&
-	    !aftl_has_low_top_voltage(program->mode, program->class) &&
+	    !aftl_does_mode_lower_top_voltage(program->mode, program->class) &&
 	    !does_program_keep_neighbour_margins(chip, program))
 		return false;
 	if (!is_reprogram_mode_legal(chip, program))
@@ -237,7 +237,7 @@ static u64 get_mode_program_ns(const struct aftl_chip *chip, u32 mode, u32 page)
 }
 
 /* ISPP steps that @page takes by the tables for TVR; row 0 is for the first page of a word line. */
-static u32 get_tvr_program_steps(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
+static u32 get_ispp_steps_from_tvr_table(const struct aftl_geometry *geo, u32 page, u32 sixteenths)
 {
 	if (geo->word_line_pages == geo->program_pages)
 		return aftl_tvr_steps[0][sixteenths] + aftl_tvr_steps[1][sixteenths];
@@ -248,10 +248,10 @@ static u32 get_tvr_program_steps(const struct aftl_geometry *geo, u32 page, u32 
 static u64 compute_program_ns_without_margins(const struct aftl_chip *chip, u64 ns, u32 page)
 {
 	const struct aftl_geometry *geo = chip->media->geo;
+	u32 margin = aftl_retention_margin_to_index(chip->config->tvr_margin);
 
-	return div64_u64(ns * get_tvr_program_steps(geo, page,
-						    aftl_tvr_table_index(chip->config->tvr_margin)),
-			 get_tvr_program_steps(geo, page, AFTL_TVR_MARGIN_POINTS - 1));
+	return div64_u64(ns * get_ispp_steps_from_tvr_table(geo, page, margin),
+			 get_ispp_steps_from_tvr_table(geo, page, AFTL_TVR_MARGIN_POINTS - 1));
 }
 
 /* Program time if ISPP parameters skip loops; a fraction of a loop counts in proportion. */
@@ -283,8 +283,8 @@ static u64 compute_program_ns_with_ispp(const struct aftl_chip *chip, u64 ns,
 }
 
 /* A fast mode takes the time of a standard program where its additional errors are not modelled. */
-static bool does_program_take_standard_time(const struct aftl_config *config,
-					    const struct aftl_program_command *program)
+static bool does_program_take_time_of_normal_mode(const struct aftl_config *config,
+						  const struct aftl_program_command *program)
 {
 	bool any = config->errors == AFTL_ON;
 
@@ -297,12 +297,12 @@ static bool does_program_take_standard_time(const struct aftl_config *config,
 }
 
 /* Program time with default ISPP parameters. */
-static u64 program_ns_with_default_ispp(const struct aftl_chip *chip,
-					const struct aftl_program_command *program)
+static u64 compute_program_ns_with_default_ispp(const struct aftl_chip *chip,
+						const struct aftl_program_command *program)
 {
 	const struct aftl_block *block = program->block;
 	bool short_lived = program->mode == AFTL_MODE_REDUCED && program->class == AFTL_PRECISE;
-	bool standard = short_lived || does_program_take_standard_time(chip->config, program);
+	bool standard = short_lived || does_program_take_time_of_normal_mode(chip->config, program);
 	u64 ns = get_mode_program_ns(chip, standard ? AFTL_MODE_NORMAL : program->mode,
 				     program->page);
 
@@ -310,11 +310,11 @@ static u64 program_ns_with_default_ispp(const struct aftl_chip *chip,
 	    aftl_page_is_programmed(chip->media, block, program->page))
 		return chip->config->reprogram;
 	if (unlikely(chip->config->wear_times))
-		ns = aftl_worn_program_ns(ns, block->erases);
+		ns = aftl_compute_program_ns_after_wear(ns, block->erases);
 	/* Before an in-place switch the chip reads the bit that the word line already stores. */
 	if (unlikely(program->mode == AFTL_MODE_SWITCHED))
 		ns += chip->config->read_slc ? : chip->config->read;
-	if (short_lived && !does_program_take_standard_time(chip->config, program))
+	if (short_lived && !does_program_take_time_of_normal_mode(chip->config, program))
 		ns = compute_program_ns_without_margins(chip, ns, program->page);
 	return ns;
 }
@@ -322,7 +322,7 @@ static u64 program_ns_with_default_ispp(const struct aftl_chip *chip,
 /* Monitoring */
 
 /* Return true if ISPP parameters use more margin than the word line, or the program mode, has. */
-static bool does_program_exceed_margins(const struct aftl_program_command *program, u32 grown)
+static bool do_ispp_params_exceed_margin(const struct aftl_program_command *program, u32 grown)
 {
 	bool guarded = program->mode == AFTL_MODE_NORMAL || program->mode == AFTL_MODE_FOLLOWER;
 	u32 allowed = AFTL_CUBE_EP1_MAX_Q12 + AFTL_CUBE_EP1_MAX_Q12 * TOLERATED_EIGHTHS / 8;
@@ -330,9 +330,9 @@ static bool does_program_exceed_margins(const struct aftl_program_command *progr
 	return sum_ispp_margins_mv(&program->ispp) && (!guarded || grown > allowed);
 }
 
-static void compute_monitored_program_result(struct aftl_chip *chip,
-					     const struct aftl_program_command *program,
-					     struct aftl_program_result *outcome)
+static void compute_program_result_reported_by_chip(struct aftl_chip *chip,
+						    const struct aftl_program_command *program,
+						    struct aftl_program_result *outcome)
 {
 	struct aftl_word_line_traits traits = aftl_word_line_get_traits(chip, program->block,
 									program->page);
@@ -342,20 +342,20 @@ static void compute_monitored_program_result(struct aftl_chip *chip,
 
 	outcome->early = traits.early;
 	outcome->errors = grown << late;
-	outcome->overprogrammed = late || does_program_exceed_margins(program, grown);
+	outcome->overprogrammed = late || do_ispp_params_exceed_margin(program, grown);
 }
 
 void aftl_chip_program(struct aftl_chip *chip, const struct aftl_program_command *program,
 		       struct aftl_program_result *outcome)
 {
 	bool usual = aftl_ispp_is_default(&program->ispp);
-	u64 ns = program_ns_with_default_ispp(chip, program);
+	u64 ns = compute_program_ns_with_default_ispp(chip, program);
 
 	*outcome = (struct aftl_program_result){
 		.ns = usual ? ns : compute_program_ns_with_ispp(chip, ns, program)
 	};
 	if (!usual || program->monitor)
-		compute_monitored_program_result(chip, program, outcome);
+		compute_program_result_reported_by_chip(chip, program, outcome);
 	/* An over-programmed page costs a second program, unless errors are modelled. */
 	if (unlikely(outcome->overprogrammed && chip->config->errors == AFTL_OFF))
 		outcome->ns += ns;

@@ -35,8 +35,8 @@ static u32 draw_factor_around_one_q8(u64 draw, u32 width)
 	return 256 - width + (u32)aftl_map_random_to_range(draw, 2 * width + 1);
 }
 
-static u32 compute_layer_errors(const struct aftl_chip *chip, const struct aftl_block *block,
-				u32 point, u64 layer)
+static u32 compute_bit_errors_of_layer(const struct aftl_chip *chip, const struct aftl_block *block,
+				       u32 point, u64 layer)
 {
 	struct aftl_axis_point wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS,
 							 block->erases);
@@ -61,7 +61,7 @@ static void compute_process_variation_of_layer(const struct aftl_chip *chip,
 	*seen = (struct aftl_layer_traits){
 		.number = number + 1,
 		.erases = block->erases,
-		.errors = compute_layer_errors(chip, block, point, number),
+		.errors = compute_bit_errors_of_layer(chip, block, point, number),
 		.early = aftl_cube_early_verifies[point],
 		.lines = draw_process_variation_number(chip, DRAW_LINES,
 						       (u64)block->erases << 32 ^ number),
@@ -111,7 +111,7 @@ static u32 get_voltage_margin_at_table_index_mv(u32 index)
 }
 
 /* Factor on the errors if @mv of margin are given up, by interpolation in cubeFTL's tables. */
-u16 aftl_error_growth_by_margin(u32 mv)
+u16 aftl_get_error_factor_of_margin_loss(u32 mv)
 {
 	u32 index = 0;
 	u32 tenths_q8;

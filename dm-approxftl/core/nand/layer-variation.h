@@ -33,9 +33,9 @@ struct aftl_word_line_traits aftl_word_line_get_traits(struct aftl_chip *chip,
 #define AFTL_NO_GROWTH 2560
 
 /**
- * aftl_error_growth_by_margin() - error growth of a word line that gives up margins, in 1/2560
+ * aftl_get_error_factor_of_margin_loss() - error growth if a word line gives up margins, in 1/2560
  * @mv: rise of the first plus reduction of the last program voltage
  */
-u16 aftl_error_growth_by_margin(u32 mv);
+u16 aftl_get_error_factor_of_margin_loss(u32 mv);
 
 #endif

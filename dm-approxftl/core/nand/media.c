@@ -23,7 +23,7 @@ u32 aftl_page_min_quality_level(const struct aftl_media *media, const struct aft
 
 	for (; slot < end; slot++)
 		if (aftl_ppn_is_valid(media, to_ppn(slot)))
-			level = min(level, aftl_ppn_level(media, to_ppn(slot)));
+			level = min(level, aftl_ppn_quality_level(media, to_ppn(slot)));
 	return level;
 }
 
@@ -48,7 +48,7 @@ void aftl_oob_layout_init(struct aftl_media *media)
 	};
 	media->oob_layout.near = 1U << aftl_get_chunk_entries_shift(media->oob_layout.bytes);
 	media->oob_layout.extra =
-		aftl_count_extra_oob_program_times(media) + generations * media->geo->pages;
+		aftl_count_program_times_in_extra_oob(media) + generations * media->geo->pages;
 }
 
 void aftl_block_clear_oob(struct aftl_media *media, struct aftl_block *block)

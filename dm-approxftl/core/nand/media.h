@@ -153,7 +153,7 @@ static inline u32 aftl_page_of_ppn(const struct aftl_media *media, aftl_ppn_t pp
 }
 
 /* Write generation of the data in @ppn, if errors are modelled. */
-static inline u16 *aftl_oob_generation_ptr(const struct aftl_media *media, aftl_ppn_t ppn)
+static inline u16 *aftl_oob_write_generation_ptr(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	u32 page = aftl_page_of_ppn(media, ppn);
 
@@ -207,7 +207,7 @@ static inline u16 aftl_ppn_attr(const struct aftl_media *media, aftl_ppn_t ppn)
 }
 
 /* Quality level of the data in @ppn, which is programmed. */
-static inline u32 aftl_ppn_level(const struct aftl_media *media, aftl_ppn_t ppn)
+static inline u32 aftl_ppn_quality_level(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	return aftl_get_quality_level_of_oob_lpn_word(*aftl_oob_lpn_word(media, ppn),
 						      aftl_ppn_attr(media, ppn));
@@ -243,7 +243,7 @@ static inline u16 aftl_block_page_attr(const struct aftl_media *media,
 }
 
 /* Number of page ages at the start of a block's extra OOB data; inherited errors follow these. */
-static inline u32 aftl_count_extra_oob_program_times(const struct aftl_media *media)
+static inline u32 aftl_count_program_times_in_extra_oob(const struct aftl_media *media)
 {
 	return media->oob_layout.hours ? 0 : media->geo->pages;
 }
@@ -269,12 +269,12 @@ static inline u16 aftl_get_program_time_of_page(const struct aftl_media *media,
 }
 
 /* Where the inherited errors of @ppn are stored; NULL if the block has none. */
-static inline u16 *aftl_inherited_errors_ptr(const struct aftl_media *media,
-					     const struct aftl_block *block, aftl_ppn_t ppn)
+static inline u16 *aftl_oob_inherited_errors_ptr(const struct aftl_media *media,
+						 const struct aftl_block *block, aftl_ppn_t ppn)
 {
 	return likely(!block->extra_used) ?
 		       NULL :
-		       block->extra + aftl_count_extra_oob_program_times(media) +
+		       block->extra + aftl_count_program_times_in_extra_oob(media) +
 			       from_ppn(ppn) % media->geo->block_ppns;
 }
 
@@ -287,8 +287,8 @@ static inline struct aftl_origin aftl_oob_origin(const struct aftl_media *media,
 
 	if (!aftl_has_error_model(media))
 		return origin;
-	at = aftl_inherited_errors_ptr(media, block, ppn);
-	origin.generation = *aftl_oob_generation_ptr(media, ppn);
+	at = aftl_oob_inherited_errors_ptr(media, block, ppn);
+	origin.generation = *aftl_oob_write_generation_ptr(media, ppn);
 	origin.inherited = unlikely(at) ? *at : 0;
 	return origin;
 }
@@ -309,7 +309,7 @@ static inline void aftl_ppn_set_valid(struct aftl_media *media, aftl_ppn_t ppn)
 }
 
 /* Set @slots valid bits from @ppn on. */
-static inline void aftl_ppn_set_valid_range(struct aftl_media *media, aftl_ppn_t ppn, u32 slots)
+static inline void aftl_set_valid_bits_of_ppns(struct aftl_media *media, aftl_ppn_t ppn, u32 slots)
 {
 	u32 i = from_ppn(ppn);
 	u32 end = i + slots;

@@ -64,14 +64,14 @@ static inline bool aftl_page_is_overprogrammed(u16 attr)
 }
 
 /* Return true if the page has a lower top voltage (ApproxFTL): it disturbs neighbours less. */
-static inline bool aftl_has_low_top_voltage(u32 mode, u32 class)
+static inline bool aftl_does_mode_lower_top_voltage(u32 mode, u32 class)
 {
 	return (mode == AFTL_MODE_REDUCED || mode == AFTL_MODE_ROUGH) && class == AFTL_APPROX;
 }
 
 static inline bool aftl_page_has_low_top_voltage(u16 attr)
 {
-	return aftl_has_low_top_voltage(aftl_page_mode(attr), aftl_page_class(attr));
+	return aftl_does_mode_lower_top_voltage(aftl_page_mode(attr), aftl_page_class(attr));
 }
 
 /* Return true if the page was programmed without retention margins (TVR). */

@@ -230,8 +230,8 @@ static void advance_frontier_of_sequential_block(const struct aftl_media *media,
 
 	page += aftl_count_pages_of_program_step(geo, block);
 	if (unlikely(block->bits) &&
-	    page % geo->word_line_pages >= aftl_word_line_used_pages(geo, block))
-		page += geo->word_line_pages - aftl_word_line_used_pages(geo, block);
+	    page % geo->word_line_pages >= aftl_pages_used_per_word_line(geo, block))
+		page += geo->word_line_pages - aftl_pages_used_per_word_line(geo, block);
 	block->frontier = page;
 }
 

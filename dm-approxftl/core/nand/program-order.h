@@ -27,8 +27,8 @@ static inline bool aftl_supports_in_place_switch(const struct aftl_geometry *geo
  * Return true if a block can have @order and @bits, which were stored. On a device with two passes,
  * blocks with all bits use FOGGY_FINE; in-place switching depends on the geometry.
  */
-static inline bool aftl_is_block_order_possible(const struct aftl_geometry *geo, u32 bits,
-						u32 order)
+static inline bool aftl_is_stored_program_order_valid(const struct aftl_geometry *geo, u32 bits,
+						      u32 order)
 {
 	return (geo->passes > 1 && !bits) == (order == AFTL_ORDER_FOGGY_FINE) &&
 	       (order != AFTL_ORDER_SWITCHED || aftl_supports_in_place_switch(geo));
@@ -59,8 +59,8 @@ static inline void aftl_set_first_checkerboard_colour(struct aftl_block *block, 
 }
 
 /* Number of pages that @block uses in each word line. */
-static inline u32 aftl_word_line_used_pages(const struct aftl_geometry *geo,
-					    const struct aftl_block *block)
+static inline u32 aftl_pages_used_per_word_line(const struct aftl_geometry *geo,
+						const struct aftl_block *block)
 {
 	return likely(!block->bits) ? geo->word_line_pages : block->bits * geo->planes_wide;
 }
@@ -70,7 +70,7 @@ static inline u32 aftl_block_usable_pages(const struct aftl_geometry *geo,
 					  const struct aftl_block *block)
 {
 	return likely(!block->bits) ? geo->pages :
-		geo->pages / geo->word_line_pages * aftl_word_line_used_pages(geo, block);
+		geo->pages / geo->word_line_pages * aftl_pages_used_per_word_line(geo, block);
 }
 
 /* Number of pages that one program step of @block writes. */
@@ -78,7 +78,7 @@ static inline u32 aftl_count_pages_of_program_step(const struct aftl_geometry *g
 						   const struct aftl_block *block)
 {
 	return likely(!block->bits) ? geo->program_pages :
-		min(geo->program_pages, aftl_word_line_used_pages(geo, block));
+		min(geo->program_pages, aftl_pages_used_per_word_line(geo, block));
 }
 
 /*
@@ -144,7 +144,7 @@ void aftl_program_order_advance_frontier(const struct aftl_media *media, struct 
 u32 aftl_get_next_in_place_switch_page(const struct aftl_geometry *geo, u32 programmed, u32 *pages);
 
 /* Return true if an in-place switch block (IPS) programs @page in its first pass (SLC mode). */
-static inline bool aftl_is_page_of_slc_pass_before_switch(const struct aftl_geometry *geo, u32 page)
+static inline bool aftl_is_page_programmed_in_slc_pass(const struct aftl_geometry *geo, u32 page)
 {
 	return page % geo->word_line_pages < geo->planes_wide;
 }
@@ -174,7 +174,7 @@ void aftl_mark_word_line_switched(const struct aftl_media *media, const struct a
 u32 aftl_next_fine_pass_page(const struct aftl_media *media, const struct aftl_block *block);
 
 /* Pages in the first half of a block (parity lending); rounded up to whole program steps. */
-static inline u32 aftl_lending_count_first_half_pages(const struct aftl_geometry *geo)
+static inline u32 aftl_count_pages_of_first_block_half(const struct aftl_geometry *geo)
 {
 	return DIV_ROUND_UP(aftl_count_program_steps_per_block(geo), 2) * geo->program_pages;
 }
@@ -197,7 +197,7 @@ u32 aftl_two_pass_next_page(const struct aftl_media *media, const struct aftl_bl
 u32 aftl_count_first_pass_pages(const struct aftl_geometry *geo, bool flip);
 
 /**
- * aftl_lending_borrower_page() - page whose parity an approximate page at @page can store
+ * aftl_get_precise_page_of_lent_parity() - page whose parity an approximate page at @page can store
  * @geo: geometry
  * @page: page of a block
  *
@@ -206,9 +206,9 @@ u32 aftl_count_first_pass_pages(const struct aftl_geometry *geo, bool flip);
  *
  * Return: the page, or the number of pages if @page is in the first half.
  */
-static inline u32 aftl_lending_borrower_page(const struct aftl_geometry *geo, u32 page)
+static inline u32 aftl_get_precise_page_of_lent_parity(const struct aftl_geometry *geo, u32 page)
 {
-	u32 half = aftl_lending_count_first_half_pages(geo);
+	u32 half = aftl_count_pages_of_first_block_half(geo);
 
 	return page < half ? geo->pages : page - half;
 }

@@ -25,7 +25,7 @@ static u64 draw_random_number_for_read_shift(const struct aftl_cell *cell, u32 p
 }
 
 /* Share of the layers whose references are shifted at the given wear and age, x 65536. */
-static u32 get_share_of_shifted_layers_q16(u32 erases, u64 hours)
+static u32 get_fraction_of_shifted_layers_q16(u32 erases, u64 hours)
 {
 	struct aftl_axis_point wear = aftl_axis_position(aftl_rber_pe_axis, AFTL_RBER_PE_POINTS,
 							 erases);
@@ -53,15 +53,15 @@ static bool is_page_in_slc_mode(const struct aftl_cell *cell, const struct aftl_
  * Shift of the read references. All pages of a layer are shifted, or none; the amount varies among
  * its pages. A shifted layer stays shifted.
  */
-u32 aftl_read_shift_by_age(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
-			   u64 hour)
+u32 aftl_compute_read_reference_shift(const struct aftl_cell *cell, const struct aftl_block *block,
+				      u32 page, u64 hour)
 {
 	u64 hours = aftl_page_age_hours(cell->media, block, page, hour);
 	u64 rank = draw_random_number_for_read_shift(cell, DRAW_LAYER, block,
 						     aftl_layer_of_page(cell->media->geo, page));
 
 	if (!hours || is_page_in_slc_mode(cell, block, page) ||
-	    rank >> 48 >= get_share_of_shifted_layers_q16(block->erases, hours))
+	    rank >> 48 >= get_fraction_of_shifted_layers_q16(block->erases, hours))
 		return 0;
 	return AFTL_CUBE_RETRIES - AFTL_CUBE_RETRY_SPREAD +
 	       (u32)aftl_map_random_to_range(draw_random_number_for_read_shift(cell, DRAW_PAGE,

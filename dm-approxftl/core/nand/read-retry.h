@@ -15,12 +15,12 @@
 /* Largest shift of the read references that a command can name. */
 #define AFTL_SHIFT_MAX 7U
 
-/* Out-of-line part of aftl_best_read_shift(). */
-u32 aftl_read_shift_by_age(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
-			   u64 hour);
+/* Out-of-line part of aftl_best_read_ref_shift(). */
+u32 aftl_compute_read_reference_shift(const struct aftl_cell *cell, const struct aftl_block *block,
+				      u32 page, u64 hour);
 
 /**
- * aftl_best_read_shift() - steps from the default read references to the best ones
+ * aftl_best_read_ref_shift() - steps from the default read references to the best ones
  * @cell: provides the seed and the flash array
  * @block: block of the page
  * @page: page of the block
@@ -28,13 +28,13 @@ u32 aftl_read_shift_by_age(const struct aftl_cell *cell, const struct aftl_block
  *
  * A function of seed, block, layer, erase count and age.
  */
-static inline u32 aftl_best_read_shift(const struct aftl_cell *cell, const struct aftl_block *block,
-				       u32 page, u64 hour)
+static inline u32 aftl_best_read_ref_shift(const struct aftl_cell *cell,
+					   const struct aftl_block *block, u32 page, u64 hour)
 {
 	/* No page is older than the first page that was programmed in its block. */
 	if (likely(!block->erases || hour <= block->first_hour))
 		return 0;
-	return aftl_read_shift_by_age(cell, block, page, hour);
+	return aftl_compute_read_reference_shift(cell, block, page, hour);
 }
 
 #endif

@@ -71,7 +71,7 @@ static inline struct aftl_read_result aftl_read_page_timing(const struct aftl_re
 							    const struct aftl_block *block,
 							    u32 page, u32 start, u64 hour)
 {
-	u32 shift = aftl_best_read_shift(sense->cell, block, page, hour);
+	u32 shift = aftl_best_read_ref_shift(sense->cell, block, page, hour);
 	u32 retries = shift > start ? shift - start : start - shift;
 
 	return (struct aftl_read_result){

@@ -4,7 +4,7 @@
  */
 #include "core/nand/reprogram.h"
 
-u32 aftl_voltage_distribution_id(u32 lsb, u32 msb)
+u32 aftl_encode_voltage_distribution(u32 lsb, u32 msb)
 {
 	if (!msb)
 		return lsb ? 2 * lsb - 1 : 0;
@@ -19,7 +19,7 @@ struct aftl_word_line aftl_word_line_status(const struct aftl_media *media,
 
 	return (struct aftl_word_line){
 		.reprograms = (u8)(lsb + msb),
-		.id = (u8)aftl_voltage_distribution_id(lsb, msb),
+		.id = (u8)aftl_encode_voltage_distribution(lsb, msb),
 		.valid = (u8)(aftl_page_has_valid_data(media, block, page) |
 			      aftl_page_has_valid_data(media, block, page + 1) << AFTL_MSB),
 	};

@@ -52,12 +52,12 @@ static inline bool aftl_word_line_is_reusable(const struct aftl_word_line *statu
 }
 
 /**
- * aftl_voltage_distribution_id() - encoding of a reprogrammed word line
+ * aftl_encode_voltage_distribution() - encoding of a reprogrammed word line
  * @lsb: reprograms of the LSB page
  * @msb: reprograms of the MSB page; with @lsb at most AFTL_REPROGRAMS_MAX
  *
  * The order of the reprograms does not matter.
  */
-u32 aftl_voltage_distribution_id(u32 lsb, u32 msb);
+u32 aftl_encode_voltage_distribution(u32 lsb, u32 msb);
 
 #endif

@@ -30,9 +30,9 @@ static enum swing block_voltage_swing(const struct aftl_chip *chip, const struct
 	return most;
 }
 
-static u32 full_erase_wear(const struct aftl_chip *chip, enum swing swing)
+static u32 compute_wear_of_full_erase(const struct aftl_chip *chip, enum swing swing)
 {
-	u32 kept = aftl_tvr_table_index(chip->config->tvr_margin);
+	u32 kept = aftl_retention_margin_to_index(chip->config->tvr_margin);
 
 	if (swing != SWING_WITHOUT_MARGINS || chip->config->errors == AFTL_OFF)
 		return AFTL_FULL_WEAR;
@@ -44,7 +44,7 @@ static struct aftl_axis_point wear_axis_point(u32 erases)
 	return aftl_axis_position(aftl_tvr_wear_axis, AFTL_TVR_WEAR_POINTS, erases);
 }
 
-u64 aftl_worn_program_ns(u64 ns, u32 erases)
+u64 aftl_compute_program_ns_after_wear(u64 ns, u32 erases)
 {
 	struct aftl_axis_point wear = wear_axis_point(erases);
 	u64 high = aftl_tvr_program_wear_q16[wear.index];
@@ -54,7 +54,7 @@ u64 aftl_worn_program_ns(u64 ns, u32 erases)
 }
 
 /* Mean erase time of the two data patterns that the paper on TVR measured. */
-static u64 tvr_mean_erase_ns(u32 index)
+static u64 mean_erase_ns_by_wear(u32 index)
 {
 	return (aftl_tvr_erase_ns[0][index] + aftl_tvr_erase_ns[1][index]) / 2;
 }
@@ -62,10 +62,10 @@ static u64 tvr_mean_erase_ns(u32 index)
 static u64 compute_worn_erase_ns(u64 ns, u32 erases)
 {
 	struct aftl_axis_point wear = wear_axis_point(erases);
-	u64 worn = aftl_interpolate_entries(tvr_mean_erase_ns(wear.index),
-					    tvr_mean_erase_ns(wear.index + 1), wear.fraction);
+	u64 worn = aftl_interpolate_entries(mean_erase_ns_by_wear(wear.index),
+					    mean_erase_ns_by_wear(wear.index + 1), wear.fraction);
 
-	return div64_u64(ns * worn, tvr_mean_erase_ns(0));
+	return div64_u64(ns * worn, mean_erase_ns_by_wear(0));
 }
 
 static u64 block_erase_ns(const struct aftl_chip *chip, const struct aftl_block *block)
@@ -82,7 +82,7 @@ struct aftl_erase_result aftl_chip_erase(const struct aftl_chip *chip,
 	enum swing swing = block_voltage_swing(chip, block);
 	struct aftl_erase_result erased = {
 		.ns = block_erase_ns(chip, block),
-		.wear = full_erase_wear(chip, swing),
+		.wear = compute_wear_of_full_erase(chip, swing),
 	};
 
 	if (!shallow)

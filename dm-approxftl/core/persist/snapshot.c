@@ -504,7 +504,7 @@ static int load_ppn_state(struct snapshot_stream *stream, struct aftl *ftl,
 	    !(attr & AFTL_PAGE_PROGRAMMED))
 		return report_bad_snapshot(error, "a unit is stored twice or nowhere");
 	aftl_l2p_update(ftl, aftl_block_lun(ftl, block), block, to_lpn(unit), to_ppn(slot),
-			aftl_ppn_level(&ftl->media, to_ppn(slot)));
+			aftl_ppn_quality_level(&ftl->media, to_ppn(slot)));
 	if (flags & FLAG_LOST)
 		aftl_l2p_mark_ppn_lost(ftl, to_ppn(slot));
 	return 0;
@@ -579,7 +579,7 @@ static bool is_loaded_program_position_possible(const struct aftl_geometry *geo,
 						const struct aftl_block *block)
 {
 	return block->frontier <= geo->pages &&
-	       block->frontier % geo->word_line_pages < aftl_word_line_used_pages(geo, block);
+	       block->frontier % geo->word_line_pages < aftl_pages_used_per_word_line(geo, block);
 }
 
 static bool loaded_block_order_is_possible(const struct aftl_geometry *geo,
@@ -588,7 +588,7 @@ static bool loaded_block_order_is_possible(const struct aftl_geometry *geo,
 	bool used = block->state == AFTL_BLOCK_OPEN || block->state == AFTL_BLOCK_CLOSED;
 
 	return block->order < AFTL_ORDERS &&
-	       (!used || aftl_is_block_order_possible(geo, block->bits, block->order));
+	       (!used || aftl_is_stored_program_order_valid(geo, block->bits, block->order));
 }
 
 static bool loaded_block_is_possible(const struct aftl *ftl, const struct aftl_block *block)

@@ -526,7 +526,7 @@ static bool spare_entry_is_possible(const struct aftl_spare *spare, const struct
 
 	if (spare->order >= AFTL_ORDERS || spare->kind >= AFTL_KINDS_MAX ||
 	    !aftl_may_block_have_bits_per_cell(geo, spare->bits, spare->order) ||
-	    !aftl_is_block_order_possible(geo, spare->bits, spare->order) ||
+	    !aftl_is_stored_program_order_valid(geo, spare->bits, spare->order) ||
 	    ((aftl_page_is_foggy(spare->attr) || spare->parity) && spare->mapped) ||
 	    (spare->parity && !geo->superblock_luns) || !aftl_page_attr_is_possible(spare->attr) ||
 	    (spare->mapped | spare->lost) >> geo->page_units)

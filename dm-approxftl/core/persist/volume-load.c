@@ -778,7 +778,7 @@ static void map_recovered_ppn(struct aftl *ftl, struct aftl_block *block, aftl_p
 		return;
 	*found = 0;
 	aftl_l2p_update(ftl, aftl_block_lun(ftl, block), block, lpn, ppn,
-			aftl_ppn_level(&ftl->media, ppn));
+			aftl_ppn_quality_level(&ftl->media, ppn));
 	ftl->lost_units += aftl_ppn_is_marked_lost(&ftl->media, ppn);
 }
 
@@ -953,7 +953,7 @@ static void replay_switched_order(struct aftl *ftl, struct aftl_block *block)
 	while (left) {
 		u32 page = aftl_get_next_in_place_switch_page(&ftl->geo, done, &pages);
 		u32 end = page + pages;
-		bool first = aftl_is_page_of_slc_pass_before_switch(&ftl->geo, page);
+		bool first = aftl_is_page_programmed_in_slc_pass(&ftl->geo, page);
 
 		for (; page < end; page++, done++) {
 			left -= aftl_page_is_programmed(&ftl->media, block, page);

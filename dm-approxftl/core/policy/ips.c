@@ -125,9 +125,9 @@ static bool does_next_program_switch_word_line(const struct aftl_policy *policy,
 {
 	u32 pages;
 
-	return !aftl_is_page_of_slc_pass_before_switch(aftl_policy_geometry(policy),
-						       ips_get_next_program_page(policy, block,
-										 &pages));
+	return !aftl_is_page_programmed_in_slc_pass(aftl_policy_geometry(policy),
+						    ips_get_next_program_page(policy, block,
+									      &pages));
 }
 
 /*

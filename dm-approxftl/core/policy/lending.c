@@ -23,7 +23,7 @@ static struct aftl_open_blocks *lending_get_open_blocks(struct aftl_policy *poli
 
 static bool is_page_in_second_half(const struct aftl_policy *policy, u32 page)
 {
-	return page >= aftl_lending_count_first_half_pages(aftl_policy_geometry(policy));
+	return page >= aftl_count_pages_of_first_block_half(aftl_policy_geometry(policy));
 }
 
 static bool lending_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -88,7 +88,7 @@ static u32 lending_count_programs_without_asking(struct aftl_policy *policy, str
 		return 0;
 	if (kind != BORROWERS)
 		return U32_MAX;
-	return (aftl_lending_count_first_half_pages(geo) - block->frontier) / geo->program_pages -
+	return (aftl_count_pages_of_first_block_half(geo) - block->frontier) / geo->program_pages -
 	       1;
 }
 

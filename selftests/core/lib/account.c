@@ -367,8 +367,8 @@ static bool program_overshoots_target_states(const struct account *account,
 		return false;
 	shown = aftl_chip_monitor(&account->ftl->chip, place->block, place->page);
 	return (mv && !guarded) || place->ispp.skip > shown.early ||
-	       (mv &&
-		(u64)shown.errors * aftl_error_growth_by_margin(mv) / NO_GROWTH > MOST_ERRORS);
+	       (mv && (u64)shown.errors * aftl_get_error_factor_of_margin_loss(mv) / NO_GROWTH >
+			      MOST_ERRORS);
 }
 
 static u64 compute_program_ns_lower_bound(const struct account *account,
