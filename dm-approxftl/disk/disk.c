@@ -578,7 +578,7 @@ static void quiesce_disk(struct aftl_disk *disk)
 
 	while (more) {
 		if (!aftl_disk_lock_and_advance(disk, false))
-			more = aftl_quiesce_step(disk->ftl);
+			more = aftl_quiesce_device_by_slice(disk->ftl);
 		spin_unlock_bh(&disk->lock);
 	}
 }

@@ -352,7 +352,7 @@ bool aftl_dev_resume(struct aftl_dev *dev);
  * @dev: store, after aftl_dev_resume()
  * @error: takes the message on failure
  *
- * Context: process, after aftl_quiesce_step() has returned false; may sleep. Return: 0, or an error
+ * Context: process, after aftl_quiesce_device_by_slice() has returned false; may sleep. Return: 0, or an error
  * code; the volume is then recovered as after a crash.
  */
 int __must_check aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error);

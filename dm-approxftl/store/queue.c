@@ -276,7 +276,7 @@ void aftl_dev_queue_program_record(struct aftl_dev *dev, aftl_ppn_t first)
 	op = alloc_queue_op(dev, AFTL_DEV_PROGRAM);
 	if (op) {
 		op->first = aftl_page_of_ppn(aftl_media(ftl), first);
-		aftl_spare_describe_page(&op->spare, ftl, first);
+		aftl_init_spare_entry(&op->spare, ftl, first);
 		append_op_to_queue(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);

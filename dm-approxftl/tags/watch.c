@@ -36,7 +36,7 @@ static int parse_class_in_tag_attribute(const char *text, u32 *tag)
 {
 	u8 level = AFTL_APPROX;
 
-	if (text && !aftl_record_level_of_name(text, &level))
+	if (text && !aftl_find_quality_level_by_name(text, &level))
 		return -EINVAL;
 	*tag = level;
 	return 0;

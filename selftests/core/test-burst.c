@@ -52,7 +52,7 @@ static void quiesce_and_resume_device(void)
 	test_drain_requests(&device);
 	while (more) {
 		test_begin_host_call(&device);
-		more = aftl_quiesce_step(device.ftl);
+		more = aftl_quiesce_device_by_slice(device.ftl);
 		test_end_host_call(&device);
 	}
 	test_begin_host_call(&device);

@@ -630,7 +630,7 @@ TAP_TEST(a_device_that_stops_programs_only_fine_passes_that_are_due)
 		taken_back += count_pending_trans_pages(device.ftl);
 		before = *test_counters(&device);
 		aftl_quiesce(device.ftl);
-		CHECK(!aftl_quiesce_step(device.ftl));
+		CHECK(!aftl_quiesce_device_by_slice(device.ftl));
 		CHECK_EQ(count_pending_trans_pages(device.ftl), 0);
 		CHECK_RANGE(test_counters(&device)->array_programs - before.array_programs, 0,
 			    device.ftl->geo.luns);

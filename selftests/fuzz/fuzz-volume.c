@@ -78,7 +78,7 @@ static void record_programmed_page(void *host, aftl_ppn_t first)
 {
 	struct aftl_spare spare;
 
-	aftl_spare_describe_page(&spare, ftl, first);
+	aftl_init_spare_entry(&spare, ftl, first);
 	fuzz_assert(!aftl_volume_record_program(volume, aftl_page_of_ppn(aftl_media(ftl), first),
 						&spare));
 }
@@ -270,10 +270,10 @@ static void demand_oob_entries_survive_encoding(void)
 
 		memset(&first, 0, sizeof(first));
 		memset(&second, 0, sizeof(second));
-		if (aftl_spare_decode(&first, geo, entry))
+		if (aftl_spare_entry_decode(&first, geo, entry))
 			continue;
-		aftl_spare_encode(&first, geo, again);
-		fuzz_assert(!aftl_spare_decode(&second, geo, again) || !first.seq);
+		aftl_spare_entry_encode(&first, geo, again);
+		fuzz_assert(!aftl_spare_entry_decode(&second, geo, again) || !first.seq);
 		fuzz_assert(!memcmp(&first, &second, sizeof(first)));
 	}
 }

@@ -879,7 +879,7 @@ TAP_TEST(a_repair_keeps_the_persistent_buffer)
 	durable.ignore_damage = true;
 	CHECK_EQ(durable_load_device(&durable, "approxftl", false), 0);
 	CHECK_EQ(durable.recovery.tables, 1);
-	CHECK_EQ(aftl_volume_repair_entries(durable.volume), 0);
+	CHECK_EQ(aftl_volume_write_repaired_metadata(durable.volume), 0);
 	durable.ignore_damage = false;
 	volume_crash();
 	volume_start_device("approxftl");
@@ -1070,7 +1070,7 @@ static u32 rewrite_lpn_0_without_plp_slot(struct aftl_spare *spare)
 	drain_write_buffer();
 	CHECK_EQ(aftl_volume_commit(durable.volume), 0);
 	ppn = aftl_lookup(ftl, to_lpn(0), &class);
-	aftl_spare_describe_page(spare, ftl, ppn);
+	aftl_init_spare_entry(spare, ftl, ppn);
 	CHECK_EQ(from_ppn(ppn) % aftl_geometry(ftl)->block_ppns, 0);
 	take_all_plp_slots();
 	CHECK_EQ(persist_unit_with_write_buffer_tag(0, 0), -EAGAIN);
@@ -1156,7 +1156,7 @@ TAP_TEST(a_repeated_record_of_a_page_does_not_bring_back_older_data)
 	ppn = aftl_lookup(ftl, to_lpn(0), &class);
 	ppn = to_ppn(from_ppn(ppn) / aftl_geometry(ftl)->page_units *
 		     aftl_geometry(ftl)->page_units);
-	aftl_spare_describe_page(&spare, ftl, ppn);
+	aftl_init_spare_entry(&spare, ftl, ppn);
 	CHECK_EQ(spare.lost, 2);
 	spare.mapped = 2;
 	CHECK_EQ(aftl_volume_record_program(durable.volume, aftl_page_of_ppn(aftl_media(ftl), ppn),
@@ -1870,8 +1870,8 @@ static void check_oob_entry_is_refused(const struct aftl_spare *spare,
 	struct aftl_spare out;
 	u8 bytes[AFTL_SECTOR_BYTES];
 
-	aftl_spare_encode(spare, geo, bytes);
-	CHECK_EQ(aftl_spare_decode(&out, geo, bytes), -EUCLEAN);
+	aftl_spare_entry_encode(spare, geo, bytes);
+	CHECK_EQ(aftl_spare_entry_decode(&out, geo, bytes), -EUCLEAN);
 }
 
 TAP_TEST(entries_are_decoded_as_encoded)
@@ -1891,8 +1891,8 @@ TAP_TEST(entries_are_decoded_as_encoded)
 	for (i = 0; i < 2000; i++) {
 		geo.passes = 1 + i % 2;
 		make_random_oob_entry(&in, &geo, &random);
-		aftl_spare_encode(&in, &geo, bytes);
-		CHECK_EQ(aftl_spare_decode(&out, &geo, bytes), 0);
+		aftl_spare_entry_encode(&in, &geo, bytes);
+		CHECK_EQ(aftl_spare_entry_decode(&out, &geo, bytes), 0);
 		CHECK(are_oob_entries_equal(&in, &out, geo.page_units));
 	}
 	/* Refuse a coarse pass in a block of sequential order, and a coarse pass that is mapped. */

@@ -161,7 +161,7 @@ static u8 find_level_digit_of_class(const struct trace_output *output, u32 class
 	u8 level = TRACE_PRECISE;
 
 	if (class < output->classes)
-		aftl_record_level_of_name(output->class_names[class], &level);
+		aftl_find_quality_level_by_name(output->class_names[class], &level);
 	return level;
 }
 

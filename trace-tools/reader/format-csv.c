@@ -191,7 +191,7 @@ static bool parse_csv_class(struct text_cursor word, u8 *class)
 	char name[AFTL_RECORD_NAME_SIZE];
 
 	scnprintf(name, sizeof(name), "%.*s", (int)(word.end - word.at), word.at);
-	return aftl_record_level_of_name(name, class) || is_text_at_end(&word);
+	return aftl_find_quality_level_by_name(name, class) || is_text_at_end(&word);
 }
 
 static bool parse_csv_number(struct text_cursor *word, u64 most, u64 *number)
@@ -295,7 +295,7 @@ static int write_csv_request(struct trace_output *output, const struct trace_req
 		(unsigned long long)request->t_ns, trace_op_names[request->op],
 		(unsigned long long)request->offset, (unsigned long long)request->bytes,
 		(unsigned long long)request->latency_ns, request->pid, request->stream,
-		aftl_record_level_of_name(class, &level) ? class : "precise");
+		aftl_find_quality_level_by_name(class, &level) ? class : "precise");
 	return 0;
 }
 

@@ -23,7 +23,7 @@ static void map_classes_to_quality_levels(struct replay_stream *stream)
 	const struct aftl_record_header *header = stream_header(stream);
 
 	for (u32 i = 0; i < header->classes; i++)
-		aftl_record_level_of_name(header->class_names[i], &stream->kinds[i]);
+		aftl_find_quality_level_by_name(header->class_names[i], &stream->kinds[i]);
 }
 
 static bool is_record_file(const char *path)

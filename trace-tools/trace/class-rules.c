@@ -122,7 +122,7 @@ static int parse_class_rule(struct class_rule *rule, const char *words, struct a
 		.end = U64_MAX, .most = U64_MAX, .stream = -1, .share = RATIO_ONE,
 	};
 	scnprintf(name, sizeof(name), "%.*s", (int)(class.end - class.at), class.at);
-	if (!aftl_record_level_of_name(name, &rule->class))
+	if (!aftl_find_quality_level_by_name(name, &rule->class))
 		return report_bad_rule(class, error);
 	if (!text_skip_if_equal(&text, ':'))
 		return 0;

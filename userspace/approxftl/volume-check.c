@@ -149,7 +149,7 @@ static int check_header_copies(struct checkup *checkup)
 static bool is_volume_frame_initialised(const struct checkup *checkup, u64 frame)
 {
 	return frame < aftl_volume_get_header(checkup->now.volume)->layout.erases ||
-	       aftl_volume_frame_initialised(checkup->now.volume, frame);
+	       aftl_volume_frame_is_initialised(checkup->now.volume, frame);
 }
 
 static void check_sectors_of_volume_frames(struct checkup *checkup, const u8 *bytes, u64 first,
@@ -330,7 +330,7 @@ static int rewrite_damaged_sectors(struct checkup *checkup, const struct aftl *f
 
 	aftl_volume_set_time(checkup->now.volume, aftl_device_time_ns(ftl),
 			     aftl_get_device_age_ns(ftl), aftl_get_policy_state_word(ftl));
-	ret = aftl_volume_repair_entries(checkup->now.volume);
+	ret = aftl_volume_write_repaired_metadata(checkup->now.volume);
 	if (ret)
 		return aftl_fail(error, ret, "the volume could not be written: %s",
 				 strerror(-ret));

@@ -92,7 +92,7 @@ static int read_oob_entry_of_page(struct dump *dump, u32 page, struct aftl_spare
 	const u8 *bytes = read_dumped_table_entry(dump, aftl_spare_place(&dump->super.layout,
 									 &dump->geo, page));
 
-	return bytes ? aftl_spare_decode(spare, &dump->geo, bytes) : -EUCLEAN;
+	return bytes ? aftl_spare_entry_decode(spare, &dump->geo, bytes) : -EUCLEAN;
 }
 
 static int read_block_erase_entry(struct dump *dump, u32 block, struct aftl_erase_entry *entry)

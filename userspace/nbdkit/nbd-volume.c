@@ -179,7 +179,7 @@ static void record_program_in_nbd_volume(void *host, aftl_ppn_t first)
 
 	if (volume->error)
 		return;
-	aftl_spare_describe_page(&spare, ftl, first);
+	aftl_init_spare_entry(&spare, ftl, first);
 	set_volume_error(volume,
 			 aftl_volume_record_program(volume->volume,
 						    aftl_page_of_ppn(aftl_media(ftl), first),

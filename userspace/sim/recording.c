@@ -51,7 +51,7 @@ static int open_record_file_of_recording(struct recording *recording,
 
 	aftl_record_header_init(&header);
 	if (stream->levels)
-		aftl_record_set_level_names(&header, AFTL_LEVELS);
+		aftl_record_header_set_class_names(&header, AFTL_LEVELS);
 	header.device_bytes = units * geo->unit_bytes;
 	scnprintf(header.source_format, sizeof(header.source_format), "approxftl sim");
 	scnprintf(header.tool_version, sizeof(header.tool_version), "approxftl %s",

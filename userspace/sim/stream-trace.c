@@ -267,7 +267,7 @@ int sim_trace_open(struct sim_stream **out, const struct sim_options *options,
 	header = record_header(trace->reader);
 	for (u32 i = 0; i < header->classes; i++) {
 		trace->known[i] =
-			aftl_record_level_of_name(header->class_names[i], &trace->level[i]);
+			aftl_find_quality_level_by_name(header->class_names[i], &trace->level[i]);
 		trace->stream.levels |= trace->level[i] > AFTL_APPROX;
 	}
 	ret = check_trace_fits_device(trace, sim_options_get_request_limit(options), error);

@@ -383,10 +383,10 @@ u64 aftl_next_event_ns(const struct aftl *ftl);
  * Upper bound of the calls of program(), copy(), programmed(), unstored(), unmap(), zone(), erase()
  * and retire(), taken together, in one call of aftl_process_next_event(), aftl_submit(),
  * aftl_advance_age(), aftl_set_param(), aftl_fail_unit(), aftl_fail_block(), aftl_fail_lun(),
- * aftl_start_lun_gc(), aftl_set_drain_mode(), aftl_quiesce_step() or aftl_unquiesce_device(), if
- * complete() submits nothing. aftl_process_events_until() is one aftl_process_next_event() for each
- * event. Each zone request in flight adds AFTL_ZONE_HOST_CALLS, because one call may execute all
- * that wait.
+ * aftl_start_lun_gc(), aftl_set_drain_mode(), aftl_quiesce_device_by_slice() or
+ * aftl_unquiesce_device(), if complete() submits nothing. aftl_process_events_until() is one
+ * aftl_process_next_event() for each event. Each zone request in flight adds AFTL_ZONE_HOST_CALLS,
+ * because one call may execute all that wait.
  */
 #define AFTL_ZONE_HOST_CALLS 4
 

@@ -24,7 +24,7 @@ static bool is_extent_set_in_bitmap(const u8 *bits, u64 extent)
 	return bits[extent / 8] >> extent % 8 & 1;
 }
 
-bool aftl_volume_frame_initialised(const struct aftl_volume *volume, u64 frame)
+bool aftl_volume_frame_is_initialised(const struct aftl_volume *volume, u64 frame)
 {
 	return !volume->initialised ||
 	       is_extent_set_in_bitmap(volume->initialised,
@@ -69,7 +69,7 @@ void aftl_frames_add_checksums(const struct aftl_volume *volume, u64 number, u32
 
 /* The bitmap */
 
-static u64 extent_table_frame(const struct aftl_volume *volume, u32 copy, u32 index)
+static u64 get_frame_of_extent_table_copy(const struct aftl_volume *volume, u32 copy, u32 index)
 {
 	return AFTL_FRAME_TABLES + (u64)copy * volume->header.layout.extent_table_frames + index;
 }
@@ -90,10 +90,10 @@ static void extent_table_merge_sector(struct aftl_volume *volume, u32 index, u32
 }
 
 /* Merge one copy of a frame of the extent table. Return a mask of its valid sectors. */
-static u32 extent_table_merge_copy(struct aftl_volume *volume, u32 copy, u32 index, int *ret)
+static u32 extent_table_merge_frame_copy(struct aftl_volume *volume, u32 copy, u32 index, int *ret)
 {
 	const struct aftl_backing *backing = volume->backing;
-	u64 frame = extent_table_frame(volume, copy, index);
+	u64 frame = get_frame_of_extent_table_copy(volume, copy, index);
 	u32 valid = 0;
 	u32 i;
 
@@ -111,11 +111,11 @@ static u32 extent_table_merge_copy(struct aftl_volume *volume, u32 copy, u32 ind
 
 static int extent_table_load_frame(struct aftl_volume *volume, u32 index, struct aftl_error *error)
 {
-	u64 frame = extent_table_frame(volume, 0, index);
+	u64 frame = get_frame_of_extent_table_copy(volume, 0, index);
 	int first;
 	int second;
-	u32 valid = extent_table_merge_copy(volume, 0, index, &first);
-	u32 other = extent_table_merge_copy(volume, 1, index, &second);
+	u32 valid = extent_table_merge_frame_copy(volume, 0, index, &first);
+	u32 other = extent_table_merge_frame_copy(volume, 1, index, &second);
 
 	if ((first && !aftl_is_error_of_damaged_sector(first)) ||
 	    (second && !aftl_is_error_of_damaged_sector(second)))
@@ -139,14 +139,14 @@ int aftl_extents_load(struct aftl_volume *volume, struct aftl_error *error)
 
 	for (i = 0; !ret && i < volume->header.layout.extent_table_frames; i++)
 		ret = extent_table_load_frame(volume, i, error);
-	aftl_extents_commit_done(volume);
+	aftl_extents_mark_committed(volume);
 	return ret;
 }
 
 static int extent_table_write_frame_copy(struct aftl_volume *volume, u32 copy, u32 index)
 {
 	const struct aftl_backing *backing = volume->backing;
-	u64 frame = extent_table_frame(volume, copy, index);
+	u64 frame = get_frame_of_extent_table_copy(volume, copy, index);
 	u32 i;
 
 	memset(volume->scratch, 0, AFTL_FRAME_BYTES);
@@ -181,7 +181,7 @@ int aftl_extents_write(struct aftl_volume *volume, bool all)
 	return ret;
 }
 
-void aftl_extents_commit_done(struct aftl_volume *volume)
+void aftl_extents_mark_committed(struct aftl_volume *volume)
 {
 	if (volume->initialised)
 		memcpy(volume->initialised_committed, volume->initialised,

@@ -35,7 +35,7 @@
  */
 #include "core/persist/volume-private.h"
 
-static u32 plp_slot_capacity(const struct aftl_volume *volume)
+static u32 count_plp_slots(const struct aftl_volume *volume)
 {
 	return volume->geo.plp_entries;
 }
@@ -43,7 +43,7 @@ static u32 plp_slot_capacity(const struct aftl_volume *volume)
 bool aftl_plp_alloc_slots(struct aftl_volume *volume)
 {
 	const struct aftl_backing *backing = volume->backing;
-	u32 slots = plp_slot_capacity(volume);
+	u32 slots = count_plp_slots(volume);
 
 	if (!slots)
 		return true;
@@ -71,7 +71,7 @@ void aftl_volume_free_invalidated_bitmap(struct aftl_volume *volume)
 
 void aftl_plp_destroy(struct aftl_volume *volume)
 {
-	u32 slots = plp_slot_capacity(volume);
+	u32 slots = count_plp_slots(volume);
 
 	plp_free_memory(volume->backing, volume->plp_slots, slots * sizeof(*volume->plp_slots));
 	plp_free_memory(volume->backing, volume->plp_slot_of, slots * sizeof(*volume->plp_slot_of));
@@ -82,7 +82,7 @@ bool aftl_plp_has_lpn(const struct aftl_volume *volume, aftl_lpn_t lpn)
 {
 	u32 i;
 
-	for (i = 0; i < plp_slot_capacity(volume); i++)
+	for (i = 0; i < count_plp_slots(volume); i++)
 		if (volume->plp_slots[i].state == AFTL_PLP_SLOT_USED &&
 		    volume->plp_slots[i].entry.what.lpn == lpn)
 			return true;
@@ -93,17 +93,17 @@ bool aftl_plp_count_used_slots(const struct aftl_volume *volume)
 {
 	u32 i;
 
-	for (i = 0; i < plp_slot_capacity(volume); i++)
+	for (i = 0; i < count_plp_slots(volume); i++)
 		if (volume->plp_slots[i].state == AFTL_PLP_SLOT_USED)
 			return true;
 	return false;
 }
 
-void aftl_plp_commit_done(struct aftl_volume *volume)
+void aftl_plp_free_released_slots(struct aftl_volume *volume)
 {
 	u32 i;
 
-	for (i = 0; volume->plp_released && i < plp_slot_capacity(volume); i++)
+	for (i = 0; volume->plp_released && i < count_plp_slots(volume); i++)
 		if (volume->plp_slots[i].state == AFTL_PLP_SLOT_RELEASED) {
 			volume->plp_slots[i].state = AFTL_PLP_SLOT_FREE;
 			volume->plp_released--;
@@ -118,7 +118,7 @@ u64 aftl_plp_slot_offset(const struct aftl_volume *volume, u32 index)
 
 u32 aftl_plp_find_free_slot(struct aftl_volume *volume)
 {
-	u32 slots = plp_slot_capacity(volume);
+	u32 slots = count_plp_slots(volume);
 	u32 i;
 
 	for (i = 0; i < slots; i++) {
@@ -182,7 +182,7 @@ int aftl_volume_invalidate_ppn(struct aftl_volume *volume, aftl_ppn_t ppn)
 	return 0;
 }
 
-u16 aftl_volume_get_invalidated_bits(const struct aftl_volume *volume, u32 page)
+u16 aftl_volume_get_invalid_ppns_of_page(const struct aftl_volume *volume, u32 page)
 {
 	u32 first = page * volume->geo.page_units;
 	u16 bits = 0;

@@ -71,10 +71,10 @@ static u32 record_header_checksum(const u8 *bytes, size_t size)
 void aftl_record_header_init(struct aftl_record_header *header)
 {
 	memset(header, 0, sizeof(*header));
-	aftl_record_set_level_names(header, AFTL_CLASSES);
+	aftl_record_header_set_class_names(header, AFTL_CLASSES);
 }
 
-void aftl_record_set_level_names(struct aftl_record_header *header, u32 levels)
+void aftl_record_header_set_class_names(struct aftl_record_header *header, u32 levels)
 {
 	u32 i;
 
@@ -83,7 +83,7 @@ void aftl_record_set_level_names(struct aftl_record_header *header, u32 levels)
 		scnprintf(header->class_names[i], AFTL_RECORD_NAME_SIZE, "%s", aftl_level_names[i]);
 }
 
-bool aftl_record_level_of_name(const char *name, u8 *level)
+bool aftl_find_quality_level_by_name(const char *name, u8 *level)
 {
 	for (*level = 0; *level < AFTL_LEVELS; ++*level)
 		if (!strcmp(name, aftl_level_names[*level]))

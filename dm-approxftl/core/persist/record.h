@@ -132,10 +132,10 @@ extern const char *const aftl_op_names[AFTL_OPS];
 extern const char *const aftl_level_names[AFTL_LEVELS];
 
 /* Name the classes of @header by the quality levels below @levels, in order. */
-void aftl_record_set_level_names(struct aftl_record_header *header, u32 levels);
+void aftl_record_header_set_class_names(struct aftl_record_header *header, u32 levels);
 
 /* Look up the quality level of a class name. Return: false, with level 0, for any other name. */
-bool aftl_record_level_of_name(const char *name, u8 *level);
+bool aftl_find_quality_level_by_name(const char *name, u8 *level);
 
 /* Return true if @bytes, AFTL_RECORD_MAGIC_BYTES of them, begin a record file. */
 bool aftl_record_has_magic(const u8 *bytes);

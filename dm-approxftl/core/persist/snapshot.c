@@ -120,7 +120,7 @@ static u32 get_write_stream_of_saved_index(u32 i)
 	return aftl_get_index_of_write_stream(i / SAVED_STREAMS, i % SAVED_STREAMS);
 }
 
-static void reset_luns_of_unsaved_write_streams(struct aftl *ftl)
+static void let_unsaved_write_streams_choose_lun(struct aftl *ftl)
 {
 	u32 i;
 
@@ -203,7 +203,7 @@ static void save_pages_of_block(struct snapshot_stream *stream, const struct aft
 	}
 }
 
-static u8 snapshot_block_flags(const struct aftl_lun *lun, const struct aftl_block *block)
+static u8 encode_block_flags(const struct aftl_lun *lun, const struct aftl_block *block)
 {
 	return (aftl_first_checkerboard_colour(block) ? FLAG_FLIP : 0) |
 	       (block->approx_only ? FLAG_APPROX_ONLY : 0) | (block->failing ? FLAG_FAILING : 0) |
@@ -219,7 +219,7 @@ static void save_block(struct snapshot_stream *stream, const struct aftl_media *
 	snapshot_put_number(stream, block->state, 1);
 	snapshot_put_number(stream, block->order, 1);
 	snapshot_put_number(stream, aftl_encode_block_kind(block->kind, block->handle), 1);
-	snapshot_put_number(stream, snapshot_block_flags(lun, block) | (wide ? FLAG_WIDE : 0), 1);
+	snapshot_put_number(stream, encode_block_flags(lun, block) | (wide ? FLAG_WIDE : 0), 1);
 	snapshot_put_number(stream, block->note, 2);
 	snapshot_put_number(stream, block->programmed, 4);
 	snapshot_put_number(stream, block->frontier, 4);
@@ -342,7 +342,7 @@ static bool all_luns_are_idle(const struct aftl *ftl)
 	return true;
 }
 
-bool aftl_quiesce_step(struct aftl *ftl)
+bool aftl_quiesce_device_by_slice(struct aftl *ftl)
 {
 	u32 i;
 
@@ -368,7 +368,7 @@ bool aftl_quiesce_step(struct aftl *ftl)
 
 void aftl_quiesce(struct aftl *ftl)
 {
-	while (aftl_quiesce_step(ftl))
+	while (aftl_quiesce_device_by_slice(ftl))
 		;
 }
 
@@ -397,7 +397,7 @@ int aftl_save(struct aftl *ftl, const struct aftl_snapshot_sink *sink, struct af
 		return aftl_fail(error, -ENOSPC,
 				 "no block is left for what the write buffer holds, and what is saved has no place for it");
 	aftl_quiesce(ftl);
-	reset_luns_of_unsaved_write_streams(ftl);
+	let_unsaved_write_streams_choose_lun(ftl);
 	save_device(&stream, ftl);
 	if (!parked)
 		aftl_unquiesce_device(ftl);
@@ -591,7 +591,7 @@ static bool loaded_block_order_is_possible(const struct aftl_geometry *geo,
 	       (!used || aftl_is_stored_program_order_valid(geo, block->bits, block->order));
 }
 
-static bool loaded_block_is_possible(const struct aftl *ftl, const struct aftl_block *block)
+static bool are_fields_of_loaded_block_valid(const struct aftl *ftl, const struct aftl_block *block)
 {
 	return block->state <= AFTL_BLOCK_BAD && loaded_block_order_is_possible(&ftl->geo, block) &&
 	       block->kind < AFTL_KINDS_MAX && (!block->parity || ftl->config.rain) &&
@@ -609,7 +609,7 @@ static int load_block(struct snapshot_stream *stream, struct aftl *ftl, struct a
 
 	if (stream->ret)
 		return stream->ret;
-	if (!loaded_block_is_possible(ftl, block))
+	if (!are_fields_of_loaded_block_valid(ftl, block))
 		return report_bad_snapshot(error, "a block is in an impossible state");
 	lun->good_blocks += block->state != AFTL_BLOCK_BAD && !block->parity;
 	lun->failing_blocks += block->failing;
@@ -786,7 +786,7 @@ static void load_state_of_policy(struct snapshot_stream *stream, struct aftl *ft
 	aftl_policy_instance_finish_load(ftl->policy);
 }
 
-static bool loaded_zone_is_possible(const struct aftl *ftl, const struct aftl_zone *zone)
+static bool are_fields_of_loaded_zone_valid(const struct aftl *ftl, const struct aftl_zone *zone)
 {
 	return zone->state < AFTL_ZONE_STATES && zone->written <= ftl->geo.zone_capacity &&
 	       (zone->state != AFTL_ZONE_EMPTY || !zone->written);
@@ -801,7 +801,7 @@ static int load_zones(struct snapshot_stream *stream, struct aftl *ftl, struct a
 
 		zone->state = (u8)snapshot_get_number(stream, 1);
 		zone->written = (u32)snapshot_get_number(stream, 4);
-		if (!loaded_zone_is_possible(ftl, zone))
+		if (!are_fields_of_loaded_zone_valid(ftl, zone))
 			return report_bad_snapshot(error, "a zone is in an impossible state");
 	}
 	return 0;

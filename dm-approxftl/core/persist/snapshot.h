@@ -74,7 +74,7 @@ struct aftl_snapshot_source {
 void aftl_quiesce(struct aftl *ftl);
 
 /* Process one event of aftl_quiesce(). Return: true if operations are still running. */
-bool aftl_quiesce_step(struct aftl *ftl);
+bool aftl_quiesce_device_by_slice(struct aftl *ftl);
 void aftl_unquiesce_device(struct aftl *ftl);
 
 /**

@@ -38,7 +38,7 @@ static u64 count_table_frames(u64 entries, u32 per_sector)
 	return DIV_ROUND_UP(sectors, (u64)AFTL_FRAME_SECTORS);
 }
 
-u32 aftl_spare_bytes(const struct aftl_geometry *geo)
+u32 aftl_spare_entry_size(const struct aftl_geometry *geo)
 {
 	return SPARE_FIXED_BYTES + geo->page_units * SPARE_UNIT_BYTES;
 }
@@ -58,7 +58,7 @@ int aftl_layout_init(struct aftl_layout *layout, const struct aftl_geometry *geo
 		return aftl_fail(error, -EINVAL,
 				 "a write buffer of %u units that survives is too large beside %u slots; lower buffer",
 				 geo->plp_entries, geo->ppns);
-	layout->spares_per_sector = PAYLOAD_BYTES / aftl_spare_bytes(geo);
+	layout->spares_per_sector = PAYLOAD_BYTES / aftl_spare_entry_size(geo);
 	layout->extent_table_frames = 0;
 	layout->erases = AFTL_FRAME_TABLES;
 	layout->spares = layout->erases + count_table_frames(geo->blocks, AFTL_ERASES_PER_SECTOR);
@@ -128,7 +128,8 @@ struct aftl_place aftl_erase_place(const struct aftl_layout *layout, u32 block)
 struct aftl_place aftl_spare_place(const struct aftl_layout *layout,
 				   const struct aftl_geometry *geo, u32 page)
 {
-	return entry_place(layout->spares, page, layout->spares_per_sector, aftl_spare_bytes(geo));
+	return entry_place(layout->spares, page, layout->spares_per_sector,
+			   aftl_spare_entry_size(geo));
 }
 
 struct aftl_place aftl_discard_place(const struct aftl_layout *layout, u32 unit)
@@ -494,7 +495,8 @@ void aftl_remap_decode(struct aftl_remap *remap, const u8 *bytes)
 	remap->attr = bytes[8];
 }
 
-void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometry *geo, u8 *bytes)
+void aftl_spare_entry_encode(const struct aftl_spare *spare, const struct aftl_geometry *geo,
+			     u8 *bytes)
 {
 	u8 *at = bytes + SPARE_FIXED_BYTES;
 	u32 i;
@@ -539,8 +541,8 @@ static bool spare_entry_is_possible(const struct aftl_spare *spare, const struct
 	return true;
 }
 
-void aftl_spare_decode_recovery_fields(struct aftl_spare *spare, const struct aftl_geometry *geo,
-				       const u8 *bytes)
+void aftl_spare_entry_decode_recovery_fields(struct aftl_spare *spare,
+					     const struct aftl_geometry *geo, const u8 *bytes)
 {
 	const u8 *at = bytes + SPARE_FIXED_BYTES;
 	u32 i;
@@ -556,12 +558,13 @@ void aftl_spare_decode_recovery_fields(struct aftl_spare *spare, const struct af
 		spare->word[i] = to_lpn((u32)aftl_get_le(at, 4));
 }
 
-int aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo, const u8 *bytes)
+int aftl_spare_entry_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
+			    const u8 *bytes)
 {
 	const u8 *at = bytes + SPARE_FIXED_BYTES;
 	u32 i;
 
-	aftl_spare_decode_recovery_fields(spare, geo, bytes);
+	aftl_spare_entry_decode_recovery_fields(spare, geo, bytes);
 	if (!spare->seq)
 		return 0;
 	spare->opened_ns = aftl_get_le(bytes + 8, 8);

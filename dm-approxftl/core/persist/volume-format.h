@@ -466,19 +466,20 @@ void aftl_plp_entry_encode(const struct aftl_plp_entry *entry, u8 *bytes);
 int __must_check aftl_plp_entry_decode(struct aftl_plp_entry *entry,
 				       const struct aftl_geometry *geo, const u8 *bytes);
 
-u32 aftl_spare_bytes(const struct aftl_geometry *geo);
-void aftl_spare_encode(const struct aftl_spare *spare, const struct aftl_geometry *geo, u8 *bytes);
+u32 aftl_spare_entry_size(const struct aftl_geometry *geo);
+void aftl_spare_entry_encode(const struct aftl_spare *spare, const struct aftl_geometry *geo,
+			     u8 *bytes);
 
 /*
  * Decode a spare entry. If the page was never programmed, only @spare->seq is set.
  *
  * Return: 0, or -EUCLEAN if no program of such a device leaves such an entry.
  */
-int __must_check aftl_spare_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
-				   const u8 *bytes);
+int __must_check aftl_spare_entry_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
+					 const u8 *bytes);
 
 /* Decode a spare entry unchecked, and only @seq, @erases, @wear, @flip, @mapped and @word of it. */
-void aftl_spare_decode_recovery_fields(struct aftl_spare *spare, const struct aftl_geometry *geo,
-				       const u8 *bytes);
+void aftl_spare_entry_decode_recovery_fields(struct aftl_spare *spare,
+					     const struct aftl_geometry *geo, const u8 *bytes);
 
 #endif

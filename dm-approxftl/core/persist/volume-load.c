@@ -230,8 +230,8 @@ static void apply_discard_to_lpn(struct scan *scan, u32 unit, u64 discard)
  * Handle error @ret of reading a table that recovery depends on: it ends the load, unless the
  * sector is damaged and damage is ignored.
  */
-static int handle_damaged_entry(const struct scan *scan, u64 sector, int ret,
-				struct aftl_error *error)
+static int handle_damaged_table_sector(const struct scan *scan, u64 sector, int ret,
+				       struct aftl_error *error)
 {
 	if (!aftl_is_error_of_damaged_sector(ret) || scan->volume->ignore_damage)
 		return aftl_is_error_of_damaged_sector(ret) ? 0 : ret;
@@ -270,7 +270,7 @@ static int scan_discard_table(struct scan *scan, struct aftl_error *error)
 		if (bytes)
 			apply_discard_sector(scan, unit, bytes);
 		else
-			ret = handle_damaged_entry(scan, at.sector, ret, error);
+			ret = handle_damaged_table_sector(scan, at.sector, ret, error);
 		if (!ret && at.sector % AFTL_FRAME_SECTORS == 0)
 			ret = yield_during_load(scan->ftl, error);
 	}
@@ -281,14 +281,15 @@ static int scan_discard_table(struct scan *scan, struct aftl_error *error)
  * Return the spare entry of @page. If it cannot be read, return NULL with the error in @ret; @ret
  * is 0 if damage is ignored.
  */
-static const u8 *read_spare_bytes(struct scan *scan, u32 page, int *ret, struct aftl_error *error)
+static const u8 *read_encoded_spare_entry(struct scan *scan, u32 page, int *ret,
+					  struct aftl_error *error)
 {
 	const struct aftl_volume *volume = scan->volume;
 	struct aftl_place at = aftl_spare_place(&volume->header.layout, &volume->geo, page);
 	const u8 *bytes = read_table_entry(&scan->spares, at, ret, error);
 
 	if (!bytes)
-		*ret = handle_damaged_entry(scan, at.sector, *ret, error);
+		*ret = handle_damaged_table_sector(scan, at.sector, *ret, error);
 	return bytes;
 }
 
@@ -296,12 +297,12 @@ static int read_spare_entry(struct scan *scan, u32 page, struct aftl_spare *spar
 			    struct aftl_error *error)
 {
 	int ret;
-	const u8 *bytes = read_spare_bytes(scan, page, &ret, error);
+	const u8 *bytes = read_encoded_spare_entry(scan, page, &ret, error);
 
 	spare->seq = 0;
 	if (!bytes)
 		return ret;
-	if (aftl_spare_decode(spare, &scan->volume->geo, bytes))
+	if (aftl_spare_entry_decode(spare, &scan->volume->geo, bytes))
 		return aftl_fail(error, -EUCLEAN,
 				 "the volume is damaged: page %u has an impossible spare entry",
 				 page);
@@ -325,17 +326,17 @@ static int read_erase_entry(struct scan *scan, u32 block, struct aftl_erase_entr
 }
 
 /* Decode the spare fields for recovery's first pass; prefetch L2P entries for its second pass. */
-static int read_spare_for_scan(struct scan *scan, u32 page, struct aftl_spare *spare,
-			       struct aftl_error *error)
+static int read_recovery_fields_of_spare_entry(struct scan *scan, u32 page,
+					       struct aftl_spare *spare, struct aftl_error *error)
 {
 	const struct aftl_geometry *geo = &scan->volume->geo;
 	int ret;
-	const u8 *bytes = read_spare_bytes(scan, page, &ret, error);
+	const u8 *bytes = read_encoded_spare_entry(scan, page, &ret, error);
 	u32 i;
 
 	spare->seq = 0;
 	if (bytes)
-		aftl_spare_decode_recovery_fields(spare, geo, bytes);
+		aftl_spare_entry_decode_recovery_fields(spare, geo, bytes);
 	for (i = 0; spare->seq && i < geo->page_units; i++) {
 		u32 unit = from_lpn(aftl_lpn_word_lpn(spare->word[i]));
 
@@ -370,7 +371,7 @@ static int recover_erase_count(struct scan *scan, struct aftl_block *block,
 	if (entry.dead)
 		aftl_block_lun(scan->ftl, block)->work.phase = AFTL_PHASE_DEAD;
 	for (page = first; !ret && page < first + scan->volume->geo.pages; page++) {
-		ret = read_spare_for_scan(scan, page, &spare, error);
+		ret = read_recovery_fields_of_spare_entry(scan, page, &spare, error);
 		if (ret || !spare.seq || spare.erases <= block->erases)
 			continue;
 		block->erases = spare.erases;
@@ -402,7 +403,7 @@ static void record_newest_lpn_versions_of_page(struct scan *scan, u32 page,
 	scan->last_ns = max(scan->last_ns, spare->opened_ns);
 }
 
-static void restore_block_from_spare(struct aftl_block *block, const struct aftl_spare *spare)
+static void restore_block_from_spare_entry(struct aftl_block *block, const struct aftl_spare *spare)
 {
 	block->opened_ns = (s64)spare->opened_ns;
 	block->first_hour = spare->first_hour;
@@ -415,8 +416,8 @@ static void restore_block_from_spare(struct aftl_block *block, const struct aftl
 	aftl_set_first_checkerboard_colour(block, spare->flip);
 }
 
-static void restore_page_from_spare(struct aftl *ftl, struct aftl_block *block, u32 page,
-				    const struct aftl_spare *spare)
+static void restore_page_from_spare_entry(struct aftl *ftl, struct aftl_block *block, u32 page,
+					  const struct aftl_spare *spare)
 {
 	u32 slot = page * ftl->geo.page_units;
 	u32 i;
@@ -443,8 +444,8 @@ static void clear_policy_fields_of_block(struct aftl_block *block)
 	block->kind = 0;
 }
 
-static bool spare_has_erase_count_of_block(const struct aftl_block *block,
-					   const struct aftl_spare *spare)
+static bool spare_entry_has_erase_count_of_block(const struct aftl_block *block,
+						 const struct aftl_spare *spare)
 {
 	return spare->seq && spare->attr && spare->erases == block->erases;
 }
@@ -465,8 +466,8 @@ static int invalidate_scanned_page(struct scan *scan, u32 page)
  * per cell). Else the program is dropped, as if power had failed before it, so that its pages can
  * be programmed again; what a flush has covered is still in the persisted write buffer.
  */
-static int check_zone_program_complete(struct scan *scan, const struct aftl_block *block, u32 first,
-				       bool *whole, struct aftl_error *error)
+static int check_program_of_zone_is_complete(struct scan *scan, const struct aftl_block *block,
+					     u32 first, bool *whole, struct aftl_error *error)
 {
 	const struct aftl_geometry *geo = &scan->volume->geo;
 	u32 needed = geo->program_pages;
@@ -477,7 +478,7 @@ static int check_zone_program_complete(struct scan *scan, const struct aftl_bloc
 
 	for (i = 0; !ret && i < geo->program_pages; i++) {
 		ret = read_spare_entry(scan, first + i, &spare, error);
-		if (ret || !spare_has_erase_count_of_block(block, &spare))
+		if (ret || !spare_entry_has_erase_count_of_block(block, &spare))
 			continue;
 		known++;
 		if (spare.bits)
@@ -489,7 +490,7 @@ static int check_zone_program_complete(struct scan *scan, const struct aftl_bloc
 	return ret;
 }
 
-static int scan_block_spares(struct scan *scan, struct aftl_block *block, struct aftl_error *error)
+static int scan_spare_entries(struct scan *scan, struct aftl_block *block, struct aftl_error *error)
 {
 	u32 first = aftl_page_number_in_device(&scan->ftl->media, block, 0);
 	bool own = scan->same;
@@ -500,14 +501,14 @@ static int scan_block_spares(struct scan *scan, struct aftl_block *block, struct
 
 	for (page = first; !ret && page < first + scan->volume->geo.pages; page++) {
 		if (scan->zones && (page - first) % scan->volume->geo.program_pages == 0)
-			ret = check_zone_program_complete(scan, block, page, &whole, error);
+			ret = check_program_of_zone_is_complete(scan, block, page, &whole, error);
 		if (!ret)
 			ret = read_spare_entry(scan, page, &spare, error);
-		if (ret || !whole || !spare_has_erase_count_of_block(block, &spare))
+		if (ret || !whole || !spare_entry_has_erase_count_of_block(block, &spare))
 			continue;
-		restore_block_from_spare(block, &spare);
+		restore_block_from_spare_entry(block, &spare);
 		own &= spare.seq > scan->volume->state.policy_seq;
-		restore_page_from_spare(scan->ftl, block, page, &spare);
+		restore_page_from_spare_entry(scan->ftl, block, page, &spare);
 		record_newest_lpn_versions_of_page(scan, page, &spare);
 	}
 	if (!own)
@@ -515,7 +516,7 @@ static int scan_block_spares(struct scan *scan, struct aftl_block *block, struct
 	return ret;
 }
 
-static int report_impossible_entry(const char *what, u32 number, struct aftl_error *error)
+static int report_impossible_table_entry(const char *what, u32 number, struct aftl_error *error)
 {
 	return aftl_fail(error, -EUCLEAN, "the volume is damaged: %s %u has an impossible entry",
 			 what, number);
@@ -531,9 +532,9 @@ static int scan_zone_entries(struct scan *scan, struct aftl_error *error)
 		const u8 *bytes = read_table_entry(&scan->spares, at, &ret, error);
 
 		if (!bytes)
-			ret = handle_damaged_entry(scan, at.sector, ret, error);
+			ret = handle_damaged_table_sector(scan, at.sector, ret, error);
 		else if (aftl_zone_entry_decode(&scan->zones[i].entry, bytes))
-			ret = report_impossible_entry("zone", i, error);
+			ret = report_impossible_table_entry("zone", i, error);
 		scan->last_seq = max(scan->last_seq, scan->zones[i].entry.seq);
 	}
 	return ret;
@@ -586,9 +587,9 @@ static int scan_plp_entries(struct scan *scan, struct aftl_error *error)
 		const u8 *bytes = read_table_entry(&scan->spares, at, &ret, error);
 
 		if (!bytes)
-			ret = handle_damaged_entry(scan, at.sector, ret, error);
+			ret = handle_damaged_table_sector(scan, at.sector, ret, error);
 		else if (aftl_plp_entry_decode(&volume->plp_slots[i].entry, &volume->geo, bytes))
-			ret = report_impossible_entry("write-buffer place", i, error);
+			ret = report_impossible_table_entry("write-buffer place", i, error);
 		else if (volume->plp_slots[i].entry.seq)
 			choose_newest_plp_entry(scan, i);
 	}
@@ -613,7 +614,7 @@ static void find_oldest_plp_entries_of_zones(struct scan *scan)
 	}
 }
 
-static u32 count_zones_with_plp_entries_before(struct scan *scan, u64 seq)
+static u32 count_zones_with_plp_entry_before_seq(struct scan *scan, u64 seq)
 {
 	u32 zones = 0;
 	u32 i;
@@ -636,7 +637,7 @@ static void drop_newest_excess_plp_entries(struct scan *scan)
 
 	find_oldest_plp_entries_of_zones(scan);
 	for (bit = 1ULL << 63; bit; bit >>= 1)
-		if (count_zones_with_plp_entries_before(scan, end | bit) <=
+		if (count_zones_with_plp_entry_before_seq(scan, end | bit) <=
 		    scan->ftl->config.max_active_zones)
 			end |= bit;
 	for (i = 0; i < scan->volume->geo.plp_entries; i++) {
@@ -698,7 +699,7 @@ static void recover_zone_states(struct scan *scan)
 }
 
 /* Remove mappings beyond write pointers: they would be valid again after new writes. */
-static int unmap_beyond_write_pointers(struct scan *scan)
+static int invalidate_ppns_beyond_write_pointers(struct scan *scan)
 {
 	const struct aftl_geometry *geo = &scan->volume->geo;
 	struct aftl *ftl = scan->ftl;
@@ -730,23 +731,16 @@ static int scan_zones(struct scan *scan, struct aftl_error *error)
 	if (ret)
 		return ret;
 	recover_zone_states(scan);
-	return unmap_beyond_write_pointers(scan) ?
+	return invalidate_ppns_beyond_write_pointers(scan) ?
 		       aftl_fail(error, -ENOMEM, "not enough memory to recover the volume") :
 		       0;
-}
-
-static int scan_plp_and_discards(struct scan *scan, struct aftl_error *error)
-{
-	int ret = scan_plp_entries(scan, error);
-
-	return ret ? ret : scan_discard_table(scan, error);
 }
 
 /*
  * Drop the last programs of a block if none of their pages is mapped: a zone needs the pages to
  * fill its capacity. Blocks without any mapped page are left out: they will be erased.
  */
-static void drop_unmapped_last_programs_of_block(struct aftl *ftl, struct aftl_block *block)
+static void drop_unmapped_programs_at_block_end(struct aftl *ftl, struct aftl_block *block)
 {
 	u32 page = ftl->geo.pages;
 	u32 i;
@@ -798,7 +792,7 @@ static void map_recovered_block(struct aftl *ftl, struct aftl_block *block)
 }
 
 /* Link the pages of the persisted write buffer in ascending order; they are not mapped to flash. */
-static int link_plp_entries(struct scan *scan, struct aftl_error *error)
+static int link_plp_slots_in_lpn_order(struct scan *scan, struct aftl_error *error)
 {
 	u32 *link = &scan->volume->plp_first;
 	u32 units = scan->volume->geo.plp_entries ? scan->volume->geo.units : 0;
@@ -825,7 +819,7 @@ static int link_plp_entries(struct scan *scan, struct aftl_error *error)
 static int map_recovered_pages(struct scan *scan, struct aftl_error *error)
 {
 	struct aftl *ftl = scan->ftl;
-	int ret = link_plp_entries(scan, error);
+	int ret = link_plp_slots_in_lpn_order(scan, error);
 	u32 i;
 
 	for (i = 0; !ret && i < ftl->geo.blocks; i++) {
@@ -862,7 +856,7 @@ static void mark_page_programmed_without_data(struct aftl *ftl, struct aftl_bloc
 	block->approx_only = 0;
 }
 
-static void mark_step_programmed(struct aftl *ftl, struct aftl_block *block, u32 page)
+static void mark_program_step_done(struct aftl *ftl, struct aftl_block *block, u32 page)
 {
 	u32 i;
 
@@ -871,7 +865,7 @@ static void mark_step_programmed(struct aftl *ftl, struct aftl_block *block, u32
 						  aftl_block_program_mode(block));
 }
 
-static bool is_step_programmed(const struct aftl *ftl, const struct aftl_block *block, u32 page)
+static bool is_program_step_done(const struct aftl *ftl, const struct aftl_block *block, u32 page)
 {
 	u32 i;
 
@@ -887,7 +881,7 @@ static u32 count_known_program_steps(const struct aftl *ftl, const struct aftl_b
 	u32 page;
 
 	for (page = 0; page < ftl->geo.pages; page += ftl->geo.program_pages)
-		steps += is_step_programmed(ftl, block, page);
+		steps += is_program_step_done(ftl, block, page);
 	return steps;
 }
 
@@ -905,8 +899,8 @@ static void replay_program_order(struct aftl *ftl, struct aftl_block *block)
 			       aftl_two_pass_next_page(&ftl->media, &at) : at.frontier;
 		if (page >= ftl->geo.pages)
 			break;
-		left -= is_step_programmed(ftl, block, page);
-		mark_step_programmed(ftl, block, page);
+		left -= is_program_step_done(ftl, block, page);
+		mark_program_step_done(ftl, block, page);
 		at.programmed += aftl_count_pages_of_program_step(&ftl->geo, block);
 		aftl_program_order_advance_frontier(&ftl->media, &at, page);
 	}
@@ -919,11 +913,11 @@ static void replay_leader_first_order(struct aftl *ftl, struct aftl_block *block
 	u32 page, leader;
 
 	for (page = 0; page < geo->pages; page += geo->program_pages) {
-		if (!is_step_programmed(ftl, block, page))
+		if (!is_program_step_done(ftl, block, page))
 			continue;
 		leader = aftl_first_page_of_word_line(geo, aftl_layer_of_page(geo, page), 0);
-		mark_step_programmed(ftl, block, page);
-		mark_step_programmed(ftl, block, leader);
+		mark_program_step_done(ftl, block, page);
+		mark_program_step_done(ftl, block, leader);
 	}
 }
 
@@ -944,7 +938,7 @@ static void replay_super_layer_order(struct aftl *ftl, struct aftl_block *block)
  * A switched word line (IPS) has entries of two programs. The entry of a page shows the mode of the
  * first one only; entries of the other pages show that the word line was switched.
  */
-static void replay_switched_order(struct aftl *ftl, struct aftl_block *block)
+static void replay_in_place_switch_order(struct aftl *ftl, struct aftl_block *block)
 {
 	u32 left = block->programmed;
 	u32 done = 0;
@@ -974,7 +968,7 @@ static void replay_block_program_order(struct aftl *ftl, struct aftl_block *bloc
 	else if (block->order == AFTL_ORDER_LEADER_FIRST)
 		replay_leader_first_order(ftl, block);
 	else if (block->order == AFTL_ORDER_SWITCHED)
-		replay_switched_order(ftl, block);
+		replay_in_place_switch_order(ftl, block);
 	else
 		replay_program_order(ftl, block);
 }
@@ -1093,7 +1087,7 @@ static int scan_all_blocks(struct scan *scan, struct aftl_error *error)
 	u32 i;
 
 	for (i = 0; !ret && i < ftl->geo.blocks; i++) {
-		ret = scan_block_spares(scan, &ftl->media.blocks[i], error);
+		ret = scan_spare_entries(scan, &ftl->media.blocks[i], error);
 		if (!ret)
 			ret = yield_during_load(ftl, error);
 	}
@@ -1108,8 +1102,10 @@ static int scan_volume_tables(struct scan *scan, struct aftl_error *error)
 
 	aftl_block_manager_clear(ftl);
 	ret = scan_all_blocks(scan, error);
-	if (!ret)
-		ret = scan->zones ? scan_zones(scan, error) : scan_plp_and_discards(scan, error);
+	if (!ret && scan->zones)
+		ret = scan_zones(scan, error);
+	else if (!ret)
+		ret = scan_plp_entries(scan, error) ?: scan_discard_table(scan, error);
 	if (!ret)
 		ret = map_recovered_pages(scan, error);
 	if (ret)
@@ -1119,7 +1115,7 @@ static int scan_volume_tables(struct scan *scan, struct aftl_error *error)
 		mark_dead_lun_blocks(ftl, &ftl->luns[i]);
 	aftl_equalise_erase_counts_of_superblocks(ftl);
 	for (i = 0; scan->zones && i < ftl->geo.blocks; i++)
-		drop_unmapped_last_programs_of_block(ftl, &ftl->media.blocks[i]);
+		drop_unmapped_programs_at_block_end(ftl, &ftl->media.blocks[i]);
 	for (i = 0; i < ftl->geo.luns; i++)
 		recover_blocks_of_lun(ftl, &ftl->luns[i]);
 	aftl_superblock_reassign_parity(ftl);
@@ -1214,12 +1210,12 @@ static void rebuild_spare_sector(const struct aftl_volume *volume, const struct 
 
 		if (!*aftl_page_attr_ptr(&ftl->media, page))
 			continue;
-		aftl_spare_describe_page(&spare, ftl, to_ppn((u32)page * volume->geo.page_units));
+		aftl_init_spare_entry(&spare, ftl, to_ppn((u32)page * volume->geo.page_units));
 		spare.seq = volume->state.seq;
-		aftl_spare_encode(&spare, &volume->geo,
-				  bytes + aftl_spare_place(&volume->header.layout, &volume->geo,
-							   (u32)page)
-						  .offset);
+		aftl_spare_entry_encode(&spare, &volume->geo,
+					bytes + aftl_spare_place(&volume->header.layout,
+								 &volume->geo, (u32)page)
+							.offset);
 	}
 }
 
@@ -1265,8 +1261,8 @@ static void rebuild_zone_sector(const struct aftl_volume *volume, const struct a
  * Remove mappings of data from before a zone reset: rebuilt zone entries record no reset, so these
  * data would count as valid again.
  */
-static int invalidate_data_before_resets(struct aftl_volume *volume, struct aftl *ftl,
-					 const struct rebuilt *rebuilt, struct aftl_error *error)
+static int invalidate_data_older_than_reset(struct aftl_volume *volume, struct aftl *ftl,
+					    const struct rebuilt *rebuilt, struct aftl_error *error)
 {
 	u32 ppns = rebuilt->end_zone ? volume->geo.ppns : 0;
 	int ret = 0;
@@ -1388,7 +1384,7 @@ static int rebuild_damaged_tables(struct aftl_volume *volume, struct aftl *ftl, 
 			ret = yield_during_load(ftl, error);
 	}
 	aftl_volume_reader_close(&reader);
-	return ret ? ret : invalidate_data_before_resets(volume, ftl, &rebuilt, error);
+	return ret ? ret : invalidate_data_older_than_reset(volume, ftl, &rebuilt, error);
 }
 
 static void count_recovered_lpns(const struct aftl *ftl, struct aftl_recovery *recovery)
@@ -1410,7 +1406,7 @@ static void count_recovered_lpns(const struct aftl *ftl, struct aftl_recovery *r
 static void clear_plp_slot(struct aftl_volume *volume, u32 index)
 {
 	struct aftl_place at = aftl_plp_entry_place(&volume->header.layout, index);
-	u8 *bytes = aftl_volume_entry_to_change(volume, at);
+	u8 *bytes = aftl_volume_modify_table_entry(volume, at);
 
 	volume->plp_slots[index].state = AFTL_PLP_SLOT_FREE;
 	if (bytes)

@@ -144,7 +144,7 @@ int __must_check aftl_volume_rebuild_sector(struct aftl_volume *volume, u64 sect
  * Return the bytes of a table entry, which the next commit writes after the caller has changed
  * them; NULL after an error (@ret of the volume).
  */
-u8 *aftl_volume_entry_to_change(struct aftl_volume *volume, struct aftl_place place);
+u8 *aftl_volume_modify_table_entry(struct aftl_volume *volume, struct aftl_place place);
 
 /* plp-buffer.c */
 
@@ -160,7 +160,7 @@ bool aftl_plp_has_lpn(const struct aftl_volume *volume, aftl_lpn_t lpn);
 bool aftl_plp_count_used_slots(const struct aftl_volume *volume);
 
 /* Free the PLP slots that were released before the last commit. */
-void aftl_plp_commit_done(struct aftl_volume *volume);
+void aftl_plp_free_released_slots(struct aftl_volume *volume);
 
 /* Encode the table entry of slot @index of the persisted write buffer. */
 void aftl_plp_slot_encode(const struct aftl_volume *volume, u32 index, u8 *bytes);
@@ -175,7 +175,7 @@ u64 aftl_plp_slot_offset(const struct aftl_volume *volume, u32 index);
 int __must_check aftl_volume_invalidate_ppn(struct aftl_volume *volume, aftl_ppn_t ppn);
 
 /* Return a bit for each ppn of @page that aftl_volume_invalidate_ppn() has noted. */
-u16 aftl_volume_get_invalidated_bits(const struct aftl_volume *volume, u32 page);
+u16 aftl_volume_get_invalid_ppns_of_page(const struct aftl_volume *volume, u32 page);
 
 /* Forget the ppns that aftl_volume_invalidate_ppn() has noted: the spare table has been changed. */
 void aftl_volume_free_invalidated_bitmap(struct aftl_volume *volume);
@@ -205,7 +205,7 @@ int __must_check aftl_extents_load(struct aftl_volume *volume, struct aftl_error
 int __must_check aftl_extents_write(struct aftl_volume *volume, bool all);
 
 /* Note that the commit that has ended has made the extent table durable. */
-void aftl_extents_commit_done(struct aftl_volume *volume);
+void aftl_extents_mark_committed(struct aftl_volume *volume);
 
 /*
  * Initialise the extent that contains @frame, unless that was done. If it was not initialised at

@@ -115,7 +115,7 @@ static bool reader_chunk_has_data(const struct aftl_volume_reader *reader, u64 n
 	if (frame >= reader->volume->header.layout.snapshot)
 		return true;
 	for (; frame < end; frame++)
-		if (aftl_volume_frame_initialised(reader->volume, frame))
+		if (aftl_volume_frame_is_initialised(reader->volume, frame))
 			return true;
 	return false;
 }
@@ -218,7 +218,7 @@ const u8 *aftl_volume_reader_get_sector(struct aftl_volume_reader *reader, u64 s
 	const u8 *bytes;
 
 	*ret = 0;
-	if (!aftl_volume_frame_initialised(reader->volume, sector / AFTL_FRAME_SECTORS))
+	if (!aftl_volume_frame_is_initialised(reader->volume, sector / AFTL_FRAME_SECTORS))
 		return zeroes;
 	chunk = reader_get_chunk(reader, sector / AFTL_FRAME_SECTORS, ret, error);
 	if (!chunk)

@@ -110,8 +110,8 @@ static int load_state_copy(struct aftl_volume *volume, u32 parity, struct aftl_v
  * may go back by one commit, the snapshot may be out of date, and the owner of block kinds is
  * unknown. Everything else is in the tables.
  */
-static int use_single_readable_state(struct aftl_volume *volume,
-				     const struct aftl_volume_state *state)
+static int use_single_readable_state_record(struct aftl_volume *volume,
+					    const struct aftl_volume_state *state)
 {
 	volume->state = *state;
 	volume->state.closed = false;
@@ -129,9 +129,9 @@ static int choose_newer_volume_state(struct aftl_volume *volume, struct aftl_err
 	int other = load_state_copy(volume, 1, &odd, ret ? &second : error);
 
 	if (aftl_is_error_of_damaged_sector(ret) && !other)
-		return use_single_readable_state(volume, &odd);
+		return use_single_readable_state_record(volume, &odd);
 	if (!ret && aftl_is_error_of_damaged_sector(other))
-		return use_single_readable_state(volume, &volume->state);
+		return use_single_readable_state_record(volume, &volume->state);
 	if (ret || other)
 		return ret ? ret : other;
 	if (odd.commit + 1 != volume->state.commit && volume->state.commit + 1 != odd.commit)
@@ -259,19 +259,19 @@ u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn)
 
 /* Cache of table frames */
 
-static u32 *cache_frame_hash_chain(struct aftl_volume *volume, u64 number)
+static u32 *get_hash_chain_of_cached_frame(struct aftl_volume *volume, u64 number)
 {
 	return &volume->hash[number & (AFTL_VOLUME_FRAMES - 1)];
 }
 
-static u8 *cache_frame_bytes(const struct aftl_volume *volume, u32 index)
+static u8 *cached_frame_data(const struct aftl_volume *volume, u32 index)
 {
 	return volume->bytes + (size_t)index * AFTL_FRAME_BYTES;
 }
 
 static u32 cache_find_frame(struct aftl_volume *volume, u64 number)
 {
-	u32 index = *cache_frame_hash_chain(volume, number);
+	u32 index = *get_hash_chain_of_cached_frame(volume, number);
 
 	while (index != NONE && volume->frames[index].number != number)
 		index = volume->frames[index].next;
@@ -280,7 +280,7 @@ static u32 cache_find_frame(struct aftl_volume *volume, u64 number)
 
 static void cache_remove_frame(struct aftl_volume *volume, u32 index)
 {
-	u32 *link = cache_frame_hash_chain(volume, volume->frames[index].number);
+	u32 *link = get_hash_chain_of_cached_frame(volume, volume->frames[index].number);
 
 	while (*link != index)
 		link = &volume->frames[*link].next;
@@ -306,7 +306,7 @@ static int cache_take_clean_frame(struct aftl_volume *volume, u32 *index)
 
 static void cache_insert_frame(struct aftl_volume *volume, u64 number, u32 index)
 {
-	u32 *chain = cache_frame_hash_chain(volume, number);
+	u32 *chain = get_hash_chain_of_cached_frame(volume, number);
 
 	volume->frames[index] = (struct aftl_frame){
 		.number = number,
@@ -328,7 +328,7 @@ static int read_checked_frame(const struct aftl_volume *volume, u64 number, u8 *
 static int cache_fetch_frame(struct aftl_volume *volume, u64 number, u32 *index)
 {
 	int ret = cache_take_clean_frame(volume, index);
-	u8 *bytes = cache_frame_bytes(volume, *index);
+	u8 *bytes = cached_frame_data(volume, *index);
 
 	if (!ret)
 		ret = aftl_extents_init_extent_of_frame(volume, number, bytes);
@@ -351,7 +351,7 @@ static int cache_fetch_damaged_frame(struct aftl_volume *volume, u64 number, boo
 				 AFTL_VOLUME_FRAMES);
 	ret = cache_take_clean_frame(volume, index);
 	if (!ret && readable)
-		ret = volume_read_frame(volume, number, cache_frame_bytes(volume, *index));
+		ret = volume_read_frame(volume, number, cached_frame_data(volume, *index));
 	if (ret)
 		return aftl_fail(error, ret, "frame %llu of the volume cannot be read",
 				 (unsigned long long)number);
@@ -372,12 +372,12 @@ int aftl_volume_rebuild_sector(struct aftl_volume *volume, u64 sector, bool read
 		return ret;
 	volume->dirty += !volume->frames[index].dirty;
 	volume->frames[index].dirty |= 1U << sector % AFTL_FRAME_SECTORS;
-	*bytes = cache_frame_bytes(volume, index) + sector % AFTL_FRAME_SECTORS * AFTL_SECTOR_BYTES;
+	*bytes = cached_frame_data(volume, index) + sector % AFTL_FRAME_SECTORS * AFTL_SECTOR_BYTES;
 	memset(*bytes, 0, AFTL_SECTOR_BYTES);
 	return 0;
 }
 
-u8 *aftl_volume_entry_to_change(struct aftl_volume *volume, struct aftl_place place)
+u8 *aftl_volume_modify_table_entry(struct aftl_volume *volume, struct aftl_place place)
 {
 	u64 number = place.sector / AFTL_FRAME_SECTORS;
 	u32 sector = place.sector % AFTL_FRAME_SECTORS;
@@ -391,7 +391,7 @@ u8 *aftl_volume_entry_to_change(struct aftl_volume *volume, struct aftl_place pl
 		return NULL;
 	volume->dirty += !volume->frames[index].dirty;
 	volume->frames[index].dirty |= 1U << sector;
-	return cache_frame_bytes(volume, index) + (size_t)sector * AFTL_SECTOR_BYTES + place.offset;
+	return cached_frame_data(volume, index) + (size_t)sector * AFTL_SECTOR_BYTES + place.offset;
 }
 
 /* The header */
@@ -422,7 +422,7 @@ static int write_volume_headers(struct aftl_volume *volume)
 static int write_dirty_frame(struct aftl_volume *volume, u32 index)
 {
 	struct aftl_frame *frame = &volume->frames[index];
-	u8 *bytes = cache_frame_bytes(volume, index);
+	u8 *bytes = cached_frame_data(volume, index);
 	u32 i;
 
 	for (i = 0; i < AFTL_FRAME_SECTORS; i++)
@@ -518,8 +518,8 @@ int aftl_volume_commit(struct aftl_volume *volume)
 		volume->frames[i].dirty = 0;
 	volume->dirty = 0;
 	volume->uncommitted = false;
-	aftl_extents_commit_done(volume);
-	aftl_plp_commit_done(volume);
+	aftl_extents_mark_committed(volume);
+	aftl_plp_free_released_slots(volume);
 	return 0;
 }
 
@@ -538,14 +538,14 @@ bool aftl_volume_awaits_plp_slots(const struct aftl_volume *volume, bool bad)
 	return volume->plp_waiting && (volume->plp_hides || bad);
 }
 
-static int refuse_while_plp_slots_are_awaited(const struct aftl_volume *volume, bool bad)
+static int check_that_no_op_awaits_plp_slots(const struct aftl_volume *volume, bool bad)
 {
 	return !volume->ret && aftl_volume_awaits_plp_slots(volume, bad) ? -EAGAIN : volume->ret;
 }
 
 int aftl_volume_commit_if_changed(struct aftl_volume *volume)
 {
-	int ret = refuse_while_plp_slots_are_awaited(volume, false);
+	int ret = check_that_no_op_awaits_plp_slots(volume, false);
 
 	return !ret && volume->uncommitted ? aftl_volume_commit(volume) : ret;
 }
@@ -563,8 +563,8 @@ void aftl_volume_set_time(struct aftl_volume *volume, u64 now_ns, u64 age_ns, u6
  * Return true if @recorded is of the same program as @spare: the page is recorded again only
  * because data in it were lost since.
  */
-static bool spare_describes_same_program(const struct aftl_spare *spare,
-					 const struct aftl_spare *recorded, u32 units)
+static bool do_spare_entries_describe_one_program(const struct aftl_spare *spare,
+						  const struct aftl_spare *recorded, u32 units)
 {
 	return recorded->seq && recorded->erases == spare->erases &&
 	       recorded->attr == spare->attr &&
@@ -575,8 +575,8 @@ int aftl_volume_record_program(struct aftl_volume *volume, u32 page, const struc
 {
 	struct aftl_spare entry = *spare;
 	struct aftl_spare recorded;
-	u8 *bytes = aftl_volume_entry_to_change(volume, aftl_spare_place(&volume->header.layout,
-									 &volume->geo, page));
+	u8 *bytes = aftl_volume_modify_table_entry(volume, aftl_spare_place(&volume->header.layout,
+									    &volume->geo, page));
 
 	if (!bytes)
 		return volume->ret;
@@ -586,15 +586,15 @@ int aftl_volume_record_program(struct aftl_volume *volume, u32 page, const struc
 	 * pages that later programs or discards superseded would be mapped to this page again after
 	 * a crash.
 	 */
-	if (spare->lost && !aftl_spare_decode(&recorded, &volume->geo, bytes) &&
-	    spare_describes_same_program(spare, &recorded, volume->geo.page_units)) {
+	if (spare->lost && !aftl_spare_entry_decode(&recorded, &volume->geo, bytes) &&
+	    do_spare_entries_describe_one_program(spare, &recorded, volume->geo.page_units)) {
 		entry.seq = recorded.seq;
 		entry.mapped = recorded.mapped;
 		entry.hidden = recorded.hidden;
 	} else {
 		entry.seq = ++volume->state.seq;
 	}
-	aftl_spare_encode(&entry, &volume->geo, bytes);
+	aftl_spare_entry_encode(&entry, &volume->geo, bytes);
 	volume->uncommitted = true;
 	return 0;
 }
@@ -610,7 +610,7 @@ int aftl_volume_record_discard(struct aftl_volume *volume, aftl_lpn_t first, u32
 
 	for (; units; units--, unit++) {
 		struct aftl_place at = aftl_discard_place(&volume->header.layout, unit);
-		u8 *bytes = aftl_volume_entry_to_change(volume, at);
+		u8 *bytes = aftl_volume_modify_table_entry(volume, at);
 
 		if (!bytes)
 			return volume->ret;
@@ -622,8 +622,8 @@ int aftl_volume_record_discard(struct aftl_volume *volume, aftl_lpn_t first, u32
 
 int aftl_volume_record_zone(struct aftl_volume *volume, u32 zone, enum aftl_zone_state state)
 {
-	u8 *bytes =
-		aftl_volume_entry_to_change(volume, aftl_zone_place(&volume->header.layout, zone));
+	u8 *bytes = aftl_volume_modify_table_entry(volume,
+						   aftl_zone_place(&volume->header.layout, zone));
 	struct aftl_zone_entry entry;
 
 	if (!bytes)
@@ -686,8 +686,8 @@ int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_pl
 		entry->seq = ++volume->state.seq;
 	if (ret)
 		return ret;
-	bytes = aftl_volume_entry_to_change(volume,
-					    aftl_plp_entry_place(&volume->header.layout, index));
+	bytes = aftl_volume_modify_table_entry(volume,
+					       aftl_plp_entry_place(&volume->header.layout, index));
 	if (!bytes)
 		return volume->ret;
 	/* A page persisted again after a wait for a PLP slot keeps the newer sequence number. */
@@ -704,8 +704,8 @@ int aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag, struct aftl_pl
 static int record_block_erase(struct aftl_volume *volume, u32 block,
 			      const struct aftl_erase_entry *entry)
 {
-	u8 *bytes = aftl_volume_entry_to_change(volume,
-						aftl_erase_place(&volume->header.layout, block));
+	u8 *bytes = aftl_volume_modify_table_entry(volume,
+						   aftl_erase_place(&volume->header.layout, block));
 
 	if (!bytes)
 		return volume->ret;
@@ -718,7 +718,7 @@ static int record_block_erase(struct aftl_volume *volume, u32 block,
 int aftl_volume_record_retirement(struct aftl_volume *volume, u32 block,
 				  const struct aftl_erase_entry *entry)
 {
-	int ret = refuse_while_plp_slots_are_awaited(volume, true);
+	int ret = check_that_no_op_awaits_plp_slots(volume, true);
 
 	return ret ? ret : record_block_erase(volume, block, entry);
 }
@@ -746,18 +746,18 @@ void aftl_volume_ignore_damage(struct aftl_volume *volume)
 static int invalidate_ppns_in_page(struct aftl_volume *volume, u32 page, u16 dropped)
 {
 	struct aftl_place at = aftl_spare_place(&volume->header.layout, &volume->geo, page);
-	u8 *bytes = aftl_volume_entry_to_change(volume, at);
+	u8 *bytes = aftl_volume_modify_table_entry(volume, at);
 	struct aftl_spare spare;
 
 	if (!bytes)
 		return volume->ret;
-	if (aftl_spare_decode(&spare, &volume->geo, bytes) || !spare.seq)
+	if (aftl_spare_entry_decode(&spare, &volume->geo, bytes) || !spare.seq)
 		return 0;
 	spare.mapped &= ~dropped;
 	if (spare.mapped)
-		aftl_spare_encode(&spare, &volume->geo, bytes);
+		aftl_spare_entry_encode(&spare, &volume->geo, bytes);
 	else
-		memset(bytes, 0, aftl_spare_bytes(&volume->geo));
+		memset(bytes, 0, aftl_spare_entry_size(&volume->geo));
 	volume->uncommitted = true;
 	return 0;
 }
@@ -769,7 +769,7 @@ static int write_spare_entries_of_invalid_ppns(struct aftl_volume *volume)
 	u32 i;
 
 	for (i = 0; volume->invalidated && !ret && i < pages; i++) {
-		u16 dropped = aftl_volume_get_invalidated_bits(volume, i);
+		u16 dropped = aftl_volume_get_invalid_ppns_of_page(volume, i);
 
 		if (dropped)
 			ret = invalidate_ppns_in_page(volume, i, dropped);
@@ -778,7 +778,7 @@ static int write_spare_entries_of_invalid_ppns(struct aftl_volume *volume)
 	return ret;
 }
 
-int aftl_volume_repair_entries(struct aftl_volume *volume)
+int aftl_volume_write_repaired_metadata(struct aftl_volume *volume)
 {
 	int ret = write_spare_entries_of_invalid_ppns(volume);
 
@@ -1113,13 +1113,13 @@ static bool is_newer_version_of_ppn_buffered(const struct aftl *ftl, aftl_ppn_t 
 	       !(ftl->commands[newest].flags & (AFTL_COMMAND_SUPERSEDED | AFTL_COMMAND_STORED));
 }
 
-static bool should_ppn_be_recorded_as_hidden(const struct aftl *ftl, aftl_ppn_t ppn)
+static bool is_valid_ppn_hidden_by_buffered_write(const struct aftl *ftl, aftl_ppn_t ppn)
 {
 	return ftl->geo.plp_entries && aftl_ppn_is_valid(&ftl->media, ppn) &&
 	       is_newer_version_of_ppn_buffered(ftl, ppn);
 }
 
-void aftl_spare_describe_page(struct aftl_spare *spare, const struct aftl *ftl, aftl_ppn_t first)
+void aftl_init_spare_entry(struct aftl_spare *spare, const struct aftl *ftl, aftl_ppn_t first)
 {
 	const struct aftl_media *media = &ftl->media;
 	const struct aftl_block *block = aftl_block_of_ppn(media, first);
@@ -1144,7 +1144,7 @@ void aftl_spare_describe_page(struct aftl_spare *spare, const struct aftl *ftl, 
 	for (i = 0; i < ftl->geo.page_units; i++) {
 		aftl_ppn_t ppn = to_ppn(from_ppn(first) + i);
 
-		spare->hidden |= should_ppn_be_recorded_as_hidden(ftl, ppn) << i;
+		spare->hidden |= is_valid_ppn_hidden_by_buffered_write(ftl, ppn) << i;
 		spare->mapped |= aftl_ppn_is_valid(media, ppn) << i;
 		spare->lost |= aftl_ppn_is_marked_lost(media, ppn) << i;
 		spare->word[i] = *aftl_oob_lpn_word(media, ppn);

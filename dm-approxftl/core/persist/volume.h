@@ -119,7 +119,7 @@ const struct aftl_volume_state *aftl_volume_state(const struct aftl_volume *volu
 const struct aftl_geometry *aftl_volume_geometry(const struct aftl_volume *volume);
 
 /* Return false if the table frame is in an uninitialised extent: its entries read as zero. */
-bool aftl_volume_frame_initialised(const struct aftl_volume *volume, u64 frame);
+bool aftl_volume_frame_is_initialised(const struct aftl_volume *volume, u64 frame);
 
 /* Offset on the backing device of the data of @ppn. */
 u64 aftl_volume_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn);
@@ -208,7 +208,7 @@ int __must_check aftl_volume_load(struct aftl_volume *volume, const struct aftl_
 void aftl_volume_ignore_damage(struct aftl_volume *volume);
 
 /**
- * aftl_volume_repair_entries() - write what was damaged and has been rebuilt by aftl_volume_load()
+ * aftl_volume_write_repaired_metadata() - write metadata that aftl_volume_load() has rebuilt
  * @volume: loaded, and after aftl_volume_set_time()
  *
  * aftl_volume_mark_in_use() does that, too, except for a damaged copy of the header: an unreadable
@@ -216,7 +216,7 @@ void aftl_volume_ignore_damage(struct aftl_volume *volume);
  *
  * Return: 0 or an error of the backing device.
  */
-int __must_check aftl_volume_repair_entries(struct aftl_volume *volume);
+int __must_check aftl_volume_write_repaired_metadata(struct aftl_volume *volume);
 
 /**
  * aftl_volume_mark_in_use() - note that the device will be used: the volume is no longer closed
@@ -320,7 +320,7 @@ int __must_check aftl_volume_close(struct aftl_volume *volume, struct aftl *ftl,
 
 /* Make table entries for a commit from the state of the FTL, whose lock the caller holds. */
 
-void aftl_spare_describe_page(struct aftl_spare *spare, const struct aftl *ftl, aftl_ppn_t first);
+void aftl_init_spare_entry(struct aftl_spare *spare, const struct aftl *ftl, aftl_ppn_t first);
 void aftl_erase_entry_describe_block(struct aftl_erase_entry *entry, const struct aftl *ftl,
 				     u32 block);
 u64 aftl_get_policy_state_word(const struct aftl *ftl);

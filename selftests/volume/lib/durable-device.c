@@ -581,7 +581,7 @@ static void queue_durable_program_record_op(struct test_listener *self, aftl_ppn
 	struct durable_op *op = queue_durable_op(durable, OP_NOTE);
 
 	op->number = aftl_page_of_ppn(aftl_media(ftl), first);
-	aftl_spare_describe_page(&op->spare, ftl, first);
+	aftl_init_spare_entry(&op->spare, ftl, first);
 }
 
 static void release_durable_tag(struct test_listener *self, u32 tag)
