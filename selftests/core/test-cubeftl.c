@@ -164,7 +164,7 @@ static struct aftl_ispp ispp_of_spare_margin(u32 tenths, u32 early)
 		.early = early,
 	};
 
-	return aftl_get_follower_ispp(aftl_leader_result_encode(&outcome));
+	return aftl_get_follower_ispp(aftl_encode_leader_program_result(&outcome));
 }
 
 /* Program time of a follower word line in a new block with the ISPP steps @ispp. */

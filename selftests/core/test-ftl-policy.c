@@ -60,7 +60,7 @@ static void record_opened_block(struct aftl_policy *policy, const struct aftl_bl
 
 static void record_invalidated_page(struct aftl_policy *policy, const struct aftl_block *block)
 {
-	CHECK_EQ(aftl_ns_since_invalidation(policy, block), 0);
+	CHECK_EQ(aftl_block_ns_since_invalidation(policy, block), 0);
 	witness_sums_of(policy)->invalidated++;
 }
 

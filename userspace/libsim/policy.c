@@ -46,7 +46,7 @@ static void describe_victim_candidate(const struct aftl_victim_candidates *close
 		[SIMLIB_CANDIDATE_DATA_AGE] = (s64)(closed->superblocks ? age_ns :
 			aftl_block_age_ns(closed->policy, block)),
 		[SIMLIB_CANDIDATE_REST] = (s64)(closed->superblocks ? age_ns :
-			aftl_ns_since_invalidation(closed->policy, block)),
+			aftl_block_ns_since_invalidation(closed->policy, block)),
 		[SIMLIB_CANDIDATE_ERASES] = block->erases,
 		[SIMLIB_CANDIDATE_READS] = block->reads,
 		[SIMLIB_CANDIDATE_STREAM] = block->kind,

@@ -170,7 +170,7 @@ static int store_l2p_entries_recorded_by_fill(struct aftl *ftl, struct filler *f
 	filler->round = 0;
 	filler->numbers.units = 0;
 	for (lpn = 0; !ret && lpn < numbers.units; lpn += NUMBERS_SLICE) {
-		aftl_ftl_store_first_write_clock(ftl->policy, to_lpn(lpn),
+		aftl_ftl_set_first_write_numbers(ftl->policy, to_lpn(lpn),
 						 min(numbers.units - lpn, NUMBERS_SLICE), &numbers);
 		ret = aftl_call_pause_callback(ftl);
 	}

@@ -87,7 +87,7 @@ static u32 count_known_accesses(u8 entry)
 }
 
 /* Return true if all known accesses of an entry are writes or, if @write is false, reads. */
-static bool are_all_known_accesses_alike(u8 entry, bool write)
+static bool are_known_accesses_of_one_type(u8 entry, bool write)
 {
 	u8 mask = BIT(count_known_accesses(entry)) - 1;
 
@@ -105,7 +105,7 @@ static u8 push_access_to_history(const struct aftl_policy *policy, u8 entry, boo
 
 static void record_write_in_history(const struct aftl_policy *policy, u8 *entry)
 {
-	u8 low = are_all_known_accesses_alike(*entry, true) ? ENTRY_LOW : 0;
+	u8 low = are_known_accesses_of_one_type(*entry, true) ? ENTRY_LOW : 0;
 
 	*entry = push_access_to_history(policy, (*entry & ~ENTRY_LOW) | low, true);
 }
@@ -159,7 +159,7 @@ static void agcr_record_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, u3
 	u8 *entry = agcr_history_entry(policy, lpn);
 
 	if (policy->arrays[QUEUED] && !(*entry & ENTRY_QUEUED) &&
-	    are_all_known_accesses_alike(*entry, false) && agcr_wants_rewrite(policy, mode))
+	    are_known_accesses_of_one_type(*entry, false) && agcr_wants_rewrite(policy, mode))
 		agcr_enqueue_rewrite(policy, lpn, entry);
 	*entry = push_access_to_history(policy, *entry, false);
 }
@@ -183,7 +183,7 @@ static void agcr_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *l
 	while (policy->arrays[QUEUED] && agcr_lun_queue(policy, index)->count) {
 		aftl_lpn_t lpn = agcr_dequeue_rewrite(policy, agcr_lun_queue(policy, index));
 
-		if (!are_all_known_accesses_alike(*agcr_history_entry(policy, lpn), false) ||
+		if (!are_known_accesses_of_one_type(*agcr_history_entry(policy, lpn), false) ||
 		    !agcr_wants_rewrite(policy, aftl_policy_lpn_mode(policy, lpn)) ||
 		    agcr_lun_of_lpn(policy, lpn) != index)
 			continue;
@@ -193,14 +193,14 @@ static void agcr_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *l
 	}
 }
 
-static u32 agcr_mode_to_cost(u32 mode)
+static u32 agcr_program_mode_to_cost(u32 mode)
 {
 	if (mode == AFTL_MODE_COARSE)
 		return LOW;
 	return mode == AFTL_MODE_FINE ? HIGH : MEDIUM;
 }
 
-static u32 agcr_cost_to_mode(u32 cost)
+static u32 agcr_program_cost_to_mode(u32 cost)
 {
 	static const u8 modes[COSTS] = {
 		[MEDIUM] = AFTL_MODE_NORMAL,
@@ -217,17 +217,16 @@ static bool agcr_choose_relocation(struct aftl_policy *policy, const struct aftl
 {
 	(void)policy;
 	(void)class;
-	*stream = move->cause == AFTL_CAUSE_REWRITE ? HIGH : agcr_mode_to_cost(move->mode);
+	*stream = move->cause == AFTL_CAUSE_REWRITE ? HIGH : agcr_program_mode_to_cost(move->mode);
 	return move->cause == AFTL_CAUSE_REWRITE || move->pass == *stream;
 }
 
 static u32 agcr_choose_program_mode(struct aftl_policy *policy,
 				    const struct aftl_program_request *need)
 {
-	if (need->cause == AFTL_CAUSE_HOST)
-		return agcr_cost_to_mode(*agcr_history_entry(policy, need->lpn) & ENTRY_LOW ?
+	return agcr_program_cost_to_mode(need->cause != AFTL_CAUSE_HOST ? need->stream :
+					 *agcr_history_entry(policy, need->lpn) & ENTRY_LOW ?
 					 LOW : MEDIUM);
-	return agcr_cost_to_mode(need->stream);
 }
 
 static int agcr_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
@@ -240,16 +239,16 @@ static int agcr_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 	return ret;
 }
 
-static int policy_li_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
-				   const struct aftl_program_request *need,
-				   struct aftl_placement *placement)
+static int place_program_by_queue_length(struct aftl_policy *policy, struct aftl_lun *lun,
+					 const struct aftl_program_request *need,
+					 struct aftl_placement *placement)
 {
 	int ret = aftl_open_blocks_place_program(policy, lun, need, AFTL_PRECISE, placement);
 	u32 cost = need->stream;
 
 	if (need->cause == AFTL_CAUSE_HOST && !aftl_policy_is_preconditioning(policy))
 		cost = aftl_policy_count_queued_commands(policy, lun) > need->units ? LOW : HIGH;
-	placement->mode = agcr_cost_to_mode(cost);
+	placement->mode = agcr_program_cost_to_mode(cost);
 	return ret;
 }
 
@@ -326,7 +325,7 @@ const struct aftl_policy_type aftl_policy_li = {
 	.copy_passes = COSTS,
 	.ignores_tags = true,
 	AFTL_OPEN_BLOCKS_METHODS,
-	.place = policy_li_place_program,
+	.place = place_program_by_queue_length,
 	.fill_run = aftl_fill_to_block_end,
 	.relocate = agcr_choose_relocation,
 };

@@ -96,7 +96,7 @@ static u32 approxftl_choose_stream(struct aftl_policy *policy, const struct aftl
 	u64 hot_age = approxftl_params(policy)->hot_age;
 
 	if (hot_age)
-		return aftl_hotness_age_ns(policy, write) <= hot_age ? HOT : COLD;
+		return aftl_overwritten_data_age_ns(policy, write) <= hot_age ? HOT : COLD;
 	return bytes <= approxftl_params(policy)->hot_size ? HOT : COLD;
 }
 
@@ -155,8 +155,8 @@ static struct aftl_block *approxftl_get_block(struct approxftl *state, struct af
 	return pool->open[kind];
 }
 
-static bool checkerboard_wants_data_class(const struct aftl_geometry *geo,
-					  const struct aftl_block *block, u32 class)
+static bool does_next_checkerboard_page_fit_class(const struct aftl_geometry *geo,
+						  const struct aftl_block *block, u32 class)
 {
 	bool approximate = !aftl_get_checkerboard_colour_of_page(geo, block->frontier, block->flip);
 
@@ -172,7 +172,7 @@ static enum kind approxftl_choose_kind(const struct aftl_geometry *geo, const st
 {
 	const struct aftl_block *checkerboard = pool->open[CHECKERBOARD];
 
-	if (checkerboard && checkerboard_wants_data_class(geo, checkerboard, class))
+	if (checkerboard && does_next_checkerboard_page_fit_class(geo, checkerboard, class))
 		return CHECKERBOARD;
 	if (class == AFTL_PRECISE)
 		return pool->open[PHASE2] ? PHASE2 : PRECISE;
@@ -225,7 +225,7 @@ static void approxftl_drop_open_block_pointer(struct pool *pool, const struct af
 			pool->open[kind] = NULL;
 }
 
-static void approxftl_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void approxftl_forget_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	u32 lun;
 	u32 pool;
@@ -235,8 +235,8 @@ static void approxftl_block_closed(struct aftl_policy *policy, const struct aftl
 			approxftl_drop_open_block_pointer(approxftl_pool(policy, lun, pool), block);
 }
 
-static void count_approximate_writes_in_block_note(struct aftl_block *block,
-						   const struct aftl_program_request *need)
+static void record_copy_count_in_block_note(struct aftl_block *block,
+					    const struct aftl_program_request *need)
 {
 	u32 copies = need->from ? (need->from->note & NOTE_COPIES) + 1 : 1;
 
@@ -268,7 +268,7 @@ static int approxftl_place_program(struct aftl_policy *policy, struct aftl_lun *
 				  block->frontier;
 	placement->mode = approxftl_mode(kind, need->class);
 	if (need->class == AFTL_APPROX)
-		count_approximate_writes_in_block_note(block, need);
+		record_copy_count_in_block_note(block, need);
 	if (aftl_is_last_program_step(geo, block))
 		approxftl_drop_pointer_to_full_block(state, pool, kind);
 	else if (kind == PHASE1 && checkerboard_pass_is_done(geo, block))
@@ -277,7 +277,7 @@ static int approxftl_place_program(struct aftl_policy *policy, struct aftl_lun *
 }
 
 /* Precise data fill the open precise block until another program changes the pool's open blocks. */
-static u32 approxftl_count_programs_without_asking(struct aftl_policy *policy, struct aftl_lun *lun,
+static u32 approxftl_count_programs_without_policy(struct aftl_policy *policy, struct aftl_lun *lun,
 						   const struct aftl_program_request *need,
 						   const struct aftl_block *block)
 {
@@ -340,10 +340,10 @@ const struct aftl_policy_type aftl_policy_approxftl = {
 	.adopt = approxftl_adopt_loaded_block,
 	.save_state_word = approxftl_save_wear_limit,
 	.restore_state_word = approxftl_restore_wear_limit,
-	.closed = approxftl_block_closed,
+	.closed = approxftl_forget_block,
 	.stream = approxftl_choose_stream,
 	.place = approxftl_place_program,
-	.fill_run = approxftl_count_programs_without_asking,
+	.fill_run = approxftl_count_programs_without_policy,
 	.victim_rank = approxftl_victim_rank,
 	.relocate = approxftl_choose_relocation,
 	.shallow_erase = approxftl_allows_shallow_erase,

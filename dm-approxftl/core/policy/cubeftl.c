@@ -105,7 +105,7 @@ static bool cubeftl_adopt_loaded_block(struct aftl_policy *policy, struct aftl_l
 	return true;
 }
 
-static void cubeftl_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
+static void cubeftl_forget_closed_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	u32 lun;
 	u32 i;
@@ -120,12 +120,12 @@ static void cubeftl_block_closed(struct aftl_policy *policy, const struct aftl_b
 	}
 }
 
-static bool block_has_leader_left(const struct aftl_geometry *geo, const struct active *active)
+static bool has_unprogrammed_leader(const struct aftl_geometry *geo, const struct active *active)
 {
 	return active->block && active->leader < geo->layers;
 }
 
-static bool block_has_follower_left(const struct aftl_geometry *geo, const struct active *active)
+static bool has_unprogrammed_follower(const struct aftl_geometry *geo, const struct active *active)
 {
 	return active->block && geo->word_lines > 1 && active->follower_layer < active->leader;
 }
@@ -133,11 +133,12 @@ static bool block_has_follower_left(const struct aftl_geometry *geo, const struc
 static bool cubeftl_has_unprogrammed_word_line(const struct aftl_geometry *geo,
 					       const struct active *active, bool leader)
 {
-	return leader ? block_has_leader_left(geo, active) : block_has_follower_left(geo, active);
+	return leader ? has_unprogrammed_leader(geo, active) :
+			has_unprogrammed_follower(geo, active);
 }
 
-static void place_at_next_leader(struct aftl_policy *policy, struct active *active,
-				 struct aftl_placement *placement)
+static void place_program_at_next_leader(struct aftl_policy *policy, struct active *active,
+					 struct aftl_placement *placement)
 {
 	placement->page =
 		aftl_first_page_of_word_line(aftl_policy_geometry(policy), active->leader++, 0);
@@ -145,8 +146,8 @@ static void place_at_next_leader(struct aftl_policy *policy, struct active *acti
 	placement->monitor = true;
 }
 
-static void place_at_next_follower(struct aftl_policy *policy, struct active *active,
-				   const u16 *shown, struct aftl_placement *placement)
+static void place_program_at_next_follower(struct aftl_policy *policy, struct active *active,
+					   const u16 *shown, struct aftl_placement *placement)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	u32 layer = active->follower_layer;
@@ -162,7 +163,7 @@ static void place_at_next_follower(struct aftl_policy *policy, struct active *ac
 	}
 }
 
-static void cubeftl_place_at_word_line(struct aftl_policy *policy, struct active *active,
+static void place_program_at_word_line(struct aftl_policy *policy, struct active *active,
 				       const u16 *shown, bool leader,
 				       struct aftl_placement *placement)
 {
@@ -171,16 +172,16 @@ static void cubeftl_place_at_word_line(struct aftl_policy *policy, struct active
 	placement->block = active->block;
 	placement->pages = geo->program_pages;
 	if (leader)
-		place_at_next_leader(policy, active, placement);
+		place_program_at_next_leader(policy, active, placement);
 	else
-		place_at_next_follower(policy, active, shown, placement);
+		place_program_at_next_follower(policy, active, shown, placement);
 	if (aftl_is_last_program_step(geo, active->block))
 		active->block = NULL;
 }
 
 /* Open missing active blocks. The note of a block stores its index among them, for adopt(). */
-static void cubeftl_open_missing_blocks(struct aftl_policy *policy, struct aftl_lun *lun,
-					const struct aftl_program_request *need, u32 index)
+static void cubeftl_open_missing_active_block(struct aftl_policy *policy, struct aftl_lun *lun,
+					      const struct aftl_program_request *need, u32 index)
 {
 	struct active *active = cubeftl_active_blocks(policy, aftl_lun_index(lun)) + index;
 
@@ -198,8 +199,8 @@ static void cubeftl_open_missing_blocks(struct aftl_policy *policy, struct aftl_
 	cubeftl_forget_leader_results(policy, aftl_lun_index(lun), index);
 }
 
-static bool place_at_word_line_of_any_block(struct aftl_policy *policy, u32 lun, u32 count,
-					    bool leader, struct aftl_placement *placement)
+static bool place_program_in_any_active_block(struct aftl_policy *policy, u32 lun, u32 count,
+					      bool leader, struct aftl_placement *placement)
 {
 	struct active *active = cubeftl_active_blocks(policy, lun);
 	u32 i;
@@ -207,7 +208,7 @@ static bool place_at_word_line_of_any_block(struct aftl_policy *policy, u32 lun,
 	for (i = 0; i < count; i++) {
 		if (cubeftl_has_unprogrammed_word_line(aftl_policy_geometry(policy), &active[i],
 						       leader)) {
-			cubeftl_place_at_word_line(policy, &active[i],
+			place_program_at_word_line(policy, &active[i],
 						   cubeftl_leader_results(policy, lun, i), leader,
 						   placement);
 			return true;
@@ -225,11 +226,11 @@ static int cubeftl_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 	u32 i;
 
 	for (i = 0; i < ACTIVE; i++)
-		cubeftl_open_missing_blocks(policy, lun, need, i);
-	if (place_at_word_line_of_any_block(policy, aftl_lun_index(lun), ACTIVE, leader,
-					    placement) ||
-	    place_at_word_line_of_any_block(policy, aftl_lun_index(lun), ACTIVE, !leader,
-					    placement))
+		cubeftl_open_missing_active_block(policy, lun, need, i);
+	if (place_program_in_any_active_block(policy, aftl_lun_index(lun), ACTIVE, leader,
+					      placement) ||
+	    place_program_in_any_active_block(policy, aftl_lun_index(lun), ACTIVE, !leader,
+					      placement))
 		return 0;
 	return -ENOSPC;
 }
@@ -239,9 +240,9 @@ static int cubeftl_minus_place_program(struct aftl_policy *policy, struct aftl_l
 				       const struct aftl_program_request *need,
 				       struct aftl_placement *placement)
 {
-	cubeftl_open_missing_blocks(policy, lun, need, 0);
-	if (place_at_word_line_of_any_block(policy, aftl_lun_index(lun), 1, false, placement) ||
-	    place_at_word_line_of_any_block(policy, aftl_lun_index(lun), 1, true, placement))
+	cubeftl_open_missing_active_block(policy, lun, need, 0);
+	if (place_program_in_any_active_block(policy, aftl_lun_index(lun), 1, false, placement) ||
+	    place_program_in_any_active_block(policy, aftl_lun_index(lun), 1, true, placement))
 		return 0;
 	return -ENOSPC;
 }
@@ -250,7 +251,7 @@ static int cubeftl_minus_place_program(struct aftl_policy *policy, struct aftl_l
  * Count the followers (cubeFTL) after this one that need no call of the policy: the rest of the
  * layer but the last, which drops the leader's result. 0 if one may be misprogrammed.
  */
-static u32 cubeftl_count_programs_without_asking(struct aftl_policy *policy, struct aftl_lun *lun,
+static u32 cubeftl_count_programs_without_policy(struct aftl_policy *policy, struct aftl_lun *lun,
 						 const struct aftl_program_request *need,
 						 const struct aftl_block *block)
 {
@@ -279,9 +280,9 @@ static bool is_last_word_line_of_layer(const struct aftl_geometry *geo, u32 page
  * Keep a leader's monitored result if a follower needs it. After a misprogrammed follower, monitor
  * the next word line of its layer instead. block->note tells which active block this is.
  */
-static bool cubeftl_page_programmed(struct aftl_policy *policy, struct aftl_lun *lun,
-				    const struct aftl_placement *placement,
-				    const struct aftl_program_result *outcome)
+static bool cubeftl_check_programmed_page(struct aftl_policy *policy, struct aftl_lun *lun,
+					  const struct aftl_placement *placement,
+					  const struct aftl_program_result *outcome)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	const struct aftl_block *block = placement->block;
@@ -295,7 +296,7 @@ static bool cubeftl_page_programmed(struct aftl_policy *policy, struct aftl_lun 
 	if (placement->mode == AFTL_MODE_FOLLOWER)
 		bad = aftl_is_word_line_misprogrammed(*shown, outcome);
 	else
-		*shown = aftl_leader_result_encode(outcome);
+		*shown = aftl_encode_leader_program_result(outcome);
 	if (bad || is_last_word_line_of_layer(geo, placement->page))
 		*shown = 0;
 	return bad;
@@ -304,13 +305,13 @@ static bool cubeftl_page_programmed(struct aftl_policy *policy, struct aftl_lun 
 static u32 cubeftl_first_read_reference(struct aftl_policy *policy, const struct aftl_block *block,
 					u32 page)
 {
-	return *aftl_read_reference_entry(policy, policy->arrays[REFERENCES], block, page);
+	return *aftl_layer_read_ref_ptr(policy, policy->arrays[REFERENCES], block, page);
 }
 
 static void cubeftl_save_read_reference(struct aftl_policy *policy, const struct aftl_block *block,
 					u32 page, u32 shift)
 {
-	*aftl_read_reference_entry(policy, policy->arrays[REFERENCES], block, page) = (u16)shift;
+	*aftl_layer_read_ref_ptr(policy, policy->arrays[REFERENCES], block, page) = (u16)shift;
 }
 
 /* Methods of cubeftl and cubeftl_minus, whose only difference is the order of word lines. */
@@ -327,9 +328,9 @@ static void cubeftl_save_read_reference(struct aftl_policy *policy, const struct
 		[REFERENCES] = { AFTL_REFERENCE_TABLE },		\
 	},							\
 	.adopt = cubeftl_adopt_loaded_block,						\
-	.closed = cubeftl_block_closed,					\
-	.fill_run = cubeftl_count_programs_without_asking,					\
-	.programmed = cubeftl_page_programmed,				\
+	.closed = cubeftl_forget_closed_block,					\
+	.fill_run = cubeftl_count_programs_without_policy,					\
+	.programmed = cubeftl_check_programmed_page,				\
 	.reference = cubeftl_first_read_reference,			\
 	.reference_found = cubeftl_save_read_reference
 

@@ -28,7 +28,7 @@ bool aftl_delegate_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lu
 	       aftl_open_blocks_adopt_block(policy, lun, block);
 }
 
-void aftl_delegate_block_closed(struct aftl_policy *policy, const struct aftl_block *block)
+void aftl_delegate_forget_closed_block(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	aftl_open_blocks_forget_closed(policy, block);
 	if (aftl_delegate_approxftl(policy))
@@ -47,7 +47,7 @@ int aftl_delegate_place_program(struct aftl_policy *policy, struct aftl_lun *lun
 	return aftl_open_blocks_place_program(policy, lun, need, kind, placement);
 }
 
-u32 aftl_delegate_count_programs_without_asking(struct aftl_policy *policy, struct aftl_lun *lun,
+u32 aftl_delegate_count_programs_without_policy(struct aftl_policy *policy, struct aftl_lun *lun,
 						const struct aftl_program_request *need,
 						const struct aftl_block *block)
 {

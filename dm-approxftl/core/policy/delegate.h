@@ -41,12 +41,12 @@ bool aftl_delegate_create(struct aftl_policy *policy, bool wanted);
  */
 bool aftl_delegate_adopt_loaded_block(struct aftl_policy *policy, struct aftl_lun *lun,
 				      struct aftl_block *block);
-void aftl_delegate_block_closed(struct aftl_policy *policy, const struct aftl_block *block);
+void aftl_delegate_forget_closed_block(struct aftl_policy *policy, const struct aftl_block *block);
 int aftl_delegate_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 				const struct aftl_program_request *need,
 				struct aftl_placement *placement);
 
-u32 aftl_delegate_count_programs_without_asking(struct aftl_policy *policy, struct aftl_lun *lun,
+u32 aftl_delegate_count_programs_without_policy(struct aftl_policy *policy, struct aftl_lun *lun,
 						const struct aftl_program_request *need,
 						const struct aftl_block *block);
 u64 aftl_delegate_save_state_word(const struct aftl_policy *policy);
@@ -59,7 +59,7 @@ bool aftl_delegate_accept_free_block(struct aftl_policy *policy, const struct af
 bool aftl_delegate_allows_shallow_erase(struct aftl_policy *policy, const struct aftl_block *block);
 
 #define AFTL_DELEGATE_METHODS			\
-	.fill_run = aftl_delegate_count_programs_without_asking,		\
+	.fill_run = aftl_delegate_count_programs_without_policy,		\
 	.save_state_word = aftl_delegate_save_state_word,		\
 	.restore_state_word = aftl_delegate_restore_state_word,		\
 	.relocate = aftl_delegate_choose_relocation,			\

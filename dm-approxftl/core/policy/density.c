@@ -50,8 +50,8 @@ static bool density_adopt_loaded_block(struct aftl_policy *policy, struct aftl_l
 	       aftl_delegate_adopt_loaded_block(policy, lun, block);
 }
 
-static u32 *density_get_dense_step_count_of_lun(struct aftl_policy *policy,
-						const struct aftl_lun *lun)
+static u32 *density_get_programs_to_next_sparse_block(struct aftl_policy *policy,
+						      const struct aftl_lun *lun)
 {
 	return (u32 *)policy->arrays[0] + aftl_lun_index(lun);
 }
@@ -88,7 +88,7 @@ static bool may_open_sparse_block(const struct aftl_policy *policy, const struct
 	       blocks * density_params(policy)->density_share;
 }
 
-static u32 sparse_bits_per_cell(const struct aftl_policy *policy)
+static u32 get_sparse_bits_per_cell(const struct aftl_policy *policy)
 {
 	return density_params(policy)->density_bits ? (u32)density_params(policy)->density_bits :
 					   (u32)aftl_policy_config(policy)->bits - 1;
@@ -100,13 +100,13 @@ static struct aftl_block *density_open_sparse_block(struct aftl_policy *policy,
 {
 	struct aftl_open_blocks *mine = (struct aftl_open_blocks *)policy->luns +
 					aftl_lun_index(lun);
-	u32 *steps = density_get_dense_step_count_of_lun(policy, lun);
+	u32 *steps = density_get_programs_to_next_sparse_block(policy, lun);
 
 	if (mine->open[SPARSE] || *steps)
 		return mine->open[SPARSE];
 	if (may_open_sparse_block(policy, lun))
 		mine->open[SPARSE] = aftl_policy_open_sparse_block(policy, lun, need,
-								   sparse_bits_per_cell(policy),
+								   get_sparse_bits_per_cell(policy),
 								   SPARSE);
 	if (!mine->open[SPARSE])
 		*steps = aftl_count_program_steps_per_block(aftl_policy_geometry(policy));
@@ -125,7 +125,7 @@ static int density_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 		return aftl_open_blocks_place_program(policy, lun, need, SPARSE, placement);
 	ret = aftl_delegate_place_program(policy, lun, need, placement);
 	if (!ret && fresh)
-		--*density_get_dense_step_count_of_lun(policy, lun);
+		--*density_get_programs_to_next_sparse_block(policy, lun);
 	return ret;
 }
 
@@ -146,7 +146,7 @@ const struct aftl_policy_type aftl_policy_density = {
 	.create = density_create,
 	.adopt = density_adopt_loaded_block,
 	.sanitize_arrays = density_sanitize_arrays,
-	.closed = aftl_delegate_block_closed,
+	.closed = aftl_delegate_forget_closed_block,
 	.place = density_place_program,
 	AFTL_DELEGATE_METHODS,
 };

@@ -25,7 +25,7 @@ static struct ages *block_ages_of(const struct aftl_policy *policy, const struct
 }
 
 /* Return the time since @ns, but not less than 0: times from a snapshot may be in the future. */
-static u64 elapsed_ns_since(const struct aftl_policy *policy, s64 ns)
+static u64 compute_elapsed_ns_since_time(const struct aftl_policy *policy, s64 ns)
 {
 	s64 now_ns = aftl_policy_now(policy);
 
@@ -34,12 +34,13 @@ static u64 elapsed_ns_since(const struct aftl_policy *policy, s64 ns)
 
 u64 aftl_block_age_ns(const struct aftl_policy *policy, const struct aftl_block *block)
 {
-	return elapsed_ns_since(policy, block_ages_of(policy, block)->written_ns);
+	return compute_elapsed_ns_since_time(policy, block_ages_of(policy, block)->written_ns);
 }
 
-u64 aftl_ns_since_invalidation(const struct aftl_policy *policy, const struct aftl_block *block)
+u64 aftl_block_ns_since_invalidation(const struct aftl_policy *policy,
+				     const struct aftl_block *block)
 {
-	return elapsed_ns_since(policy, block_ages_of(policy, block)->invalidated_ns);
+	return compute_elapsed_ns_since_time(policy, block_ages_of(policy, block)->invalidated_ns);
 }
 
 /*
@@ -64,9 +65,9 @@ static void update_mean_write_time(struct aftl_policy *policy, const struct aftl
 					  need->units);
 }
 
-int aftl_ftl_place_in_stream_block(struct aftl_policy *policy, struct aftl_lun *lun,
-				   const struct aftl_program_request *need,
-				   struct aftl_placement *placement)
+int aftl_ftl_place_program_in_stream_block(struct aftl_policy *policy, struct aftl_lun *lun,
+					   const struct aftl_program_request *need,
+					   struct aftl_placement *placement)
 {
 	const struct aftl_ftl_policy *ftl = policy->type->ftl;
 	u32 stream = min(need->stream, policy->type->open_blocks - 1);
@@ -91,7 +92,7 @@ void aftl_ftl_add_to_host_write_clock(struct aftl_policy *policy, u32 writes)
 	*get_host_write_clock(policy) += writes;
 }
 
-void aftl_ftl_store_first_write_clock(struct aftl_policy *policy, aftl_lpn_t first, u32 count,
+void aftl_ftl_set_first_write_numbers(struct aftl_policy *policy, aftl_lpn_t first, u32 count,
 				      struct aftl_fill_order *order)
 {
 	u32 *number = aftl_lpn_state(policy, 0, u32, first);

@@ -11,7 +11,7 @@
  *
  * A policy may read these members of a block: ->valid (ppns that hold current data), ->erases,
  * ->kind (its stream), ->opened_ns and ->programmed (pages); and call aftl_block_age_ns() and
- * aftl_ns_since_invalidation().
+ * aftl_block_ns_since_invalidation().
  */
 #ifndef AFTL_FTL_POLICY_H
 #define AFTL_FTL_POLICY_H
@@ -37,7 +37,7 @@ struct aftl_page_write {
 
 /**
  * struct aftl_ftl_policy - methods of a policy of the FTL layer; all are optional
- * @block_ages: the policy uses aftl_block_age_ns() or aftl_ns_since_invalidation()
+ * @block_ages: the policy uses aftl_block_age_ns() or aftl_block_ns_since_invalidation()
  * @clock: index of the array whose first number (u64) counts host writes; 0: there is none. Array 0
  *	then has, for each lpn, this count at the last host write (u32); 0: never written.
  *	Preconditioning does not call stream() for lpns that were never written: stream() must
@@ -86,7 +86,7 @@ struct aftl_ftl_policy {
 	.ignores_tags = true,						\
 	.two_passes = true,						\
 	AFTL_OPEN_BLOCKS_METHODS,					\
-	.place = aftl_ftl_place_in_stream_block
+	.place = aftl_ftl_place_program_in_stream_block
 
 /* Names of the streams, one for each stream, for statistics. */
 #define AFTL_FTL_STREAMS(...)						\
@@ -123,7 +123,8 @@ static inline void *aftl_block_state_ptr(const struct aftl_policy *policy, u32 i
 u64 aftl_block_age_ns(const struct aftl_policy *policy, const struct aftl_block *block);
 
 /* Nanoseconds since data of @block was last invalidated, or since the block was opened. */
-u64 aftl_ns_since_invalidation(const struct aftl_policy *policy, const struct aftl_block *block);
+u64 aftl_block_ns_since_invalidation(const struct aftl_policy *policy,
+				     const struct aftl_block *block);
 
 /* Functions that the core calls; policies do not */
 
@@ -133,14 +134,14 @@ struct aftl_fill_order;
 void aftl_ftl_add_to_host_write_clock(struct aftl_policy *policy, u32 writes);
 
 /**
- * aftl_ftl_store_first_write_clock() - store which write of preconditioning wrote each lpn first
+ * aftl_ftl_set_first_write_numbers() - store which write of preconditioning wrote each lpn first
  * @policy: a policy with a clock, see struct aftl_ftl_policy
  * @first: first of the logical pages
  * @count: number of logical pages
  * @order: order of the first writes; @order->at is the number of the write of @first, and is
  *	advanced by @count lpns. Skips writes that aftl_ftl_add_to_host_write_clock() did not count
  */
-void aftl_ftl_store_first_write_clock(struct aftl_policy *policy, aftl_lpn_t first, u32 count,
+void aftl_ftl_set_first_write_numbers(struct aftl_policy *policy, aftl_lpn_t first, u32 count,
 				      struct aftl_fill_order *order);
 
 /* Return true if the policy has a clock (a count of host writes), see struct aftl_ftl_policy. */
@@ -149,9 +150,9 @@ static inline bool aftl_ftl_has_host_write_clock(const struct aftl_policy_type *
 	return type->ftl && type->ftl->clock;
 }
 
-int aftl_ftl_place_in_stream_block(struct aftl_policy *policy, struct aftl_lun *lun,
-				   const struct aftl_program_request *need,
-				   struct aftl_placement *placement);
+int aftl_ftl_place_program_in_stream_block(struct aftl_policy *policy, struct aftl_lun *lun,
+					   const struct aftl_program_request *need,
+					   struct aftl_placement *placement);
 
 /**
  * aftl_ftl_policy_type() - complete a policy type with the methods by which the core calls it

@@ -18,7 +18,7 @@ AFTL_PARAM_TABLE(zones, PARAMS);
 
 const struct aftl_param_group aftl_hotness_params = AFTL_PARAM_GROUP(zones, true);
 
-u64 aftl_hotness_age_ns(struct aftl_policy *policy, const struct aftl_host_write *write)
+u64 aftl_overwritten_data_age_ns(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	const struct aftl_block *old = aftl_policy_lpn_block(policy, write->lpn);
 	s64 now_ns = aftl_policy_now(policy);
@@ -31,7 +31,7 @@ u64 aftl_hotness_age_ns(struct aftl_policy *policy, const struct aftl_host_write
 u32 aftl_hotness_class(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
 	const struct zones *zones = policy->params[0];
-	u64 age_ns = aftl_hotness_age_ns(policy, write);
+	u64 age_ns = aftl_overwritten_data_age_ns(policy, write);
 
 	if (age_ns > zones->zone3)
 		return AFTL_HOTNESS_COLD;

@@ -19,13 +19,13 @@ enum { AFTL_KIND_COLLECTED = AFTL_HOTNESS_CLASSES, AFTL_KIND_DISPLACED, AFTL_HOT
 extern const struct aftl_param_group aftl_hotness_params;
 
 /**
- * aftl_hotness_age_ns() - age of the block that holds the old version of the data of a write
+ * aftl_overwritten_data_age_ns() - age of the block that holds the data that a write replaces
  * @policy: the policy itself
  * @write: a host write
  *
  * Return: U64_MAX for first writes and during preconditioning, when no time passes.
  */
-u64 aftl_hotness_age_ns(struct aftl_policy *policy, const struct aftl_host_write *write);
+u64 aftl_overwritten_data_age_ns(struct aftl_policy *policy, const struct aftl_host_write *write);
 
 /**
  * aftl_hotness_class() - hotness class of a write, by the age of the block that holds the old
@@ -33,7 +33,7 @@ u64 aftl_hotness_age_ns(struct aftl_policy *policy, const struct aftl_host_write
  * @policy: the policy itself
  * @write: a host write
  *
- * Only updates are hot; see aftl_hotness_age_ns().
+ * Only updates are hot; see aftl_overwritten_data_age_ns().
  */
 u32 aftl_hotness_class(struct aftl_policy *policy, const struct aftl_host_write *write);
 

@@ -98,7 +98,7 @@ static struct own_blocks *hybrid_get_own_open_blocks(struct aftl_policy *policy,
 }
 
 /* Return true if AGCR is used: its program costs make sense only if read times depend on them. */
-static bool hybrid_uses_program_costs(const struct aftl_policy *policy)
+static bool hybrid_uses_agcr(const struct aftl_policy *policy)
 {
 	const struct aftl_config *config = aftl_policy_config(policy);
 	const struct own *own = policy->params[0];
@@ -129,7 +129,7 @@ static bool hybrid_create(struct aftl_policy *policy)
 				      &state->approx) &&
 	       create_hybrid_delegate(policy, own->hybrid_ressd, &aftl_policy_ressd,
 				      &state->ressd) &&
-	       create_hybrid_delegate(policy, hybrid_uses_program_costs(policy), &aftl_policy_agcr,
+	       create_hybrid_delegate(policy, hybrid_uses_agcr(policy), &aftl_policy_agcr,
 				      &state->agcr) &&
 	       create_hybrid_delegate(policy, own->hybrid_tvr, &aftl_policy_tvr, &state->tvr);
 }
@@ -149,7 +149,7 @@ static void hybrid_restore_state_word(struct aftl_policy *policy, u64 memory)
 
 /* Which policy owns a write */
 
-static u32 choose_precise_stream(struct hybrid *state, const struct aftl_host_write *write)
+static u32 choose_stream_of_precise_data(struct hybrid *state, const struct aftl_host_write *write)
 {
 	struct aftl_program_request need = { .lpn = write->lpn, .cause = AFTL_CAUSE_HOST };
 
@@ -168,8 +168,9 @@ static u32 choose_precise_stream(struct hybrid *state, const struct aftl_host_wr
 /* Approximate and usual precise data share a stream: ApproxFTL's checkerboards mix the two. */
 static u32 hybrid_choose_stream(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
-	return write->class == AFTL_APPROX ? STREAM_NONE :
-					     choose_precise_stream(to_hybrid(policy), write);
+	return write->class == AFTL_APPROX ?
+		       STREAM_NONE :
+		       choose_stream_of_precise_data(to_hybrid(policy), write);
 }
 
 static void hybrid_prefetch_state(const struct aftl_policy *policy, aftl_lpn_t lpn)
@@ -189,9 +190,9 @@ static void hybrid_record_host_read(struct aftl_policy *policy, aftl_lpn_t lpn, 
 
 /* Placement */
 
-static int place_program_in_block_without_delegate(struct aftl_policy *policy, struct aftl_lun *lun,
-						   const struct aftl_program_request *need,
-						   struct aftl_placement *placement)
+static int place_program_in_own_block_of_hybrid(struct aftl_policy *policy, struct aftl_lun *lun,
+						const struct aftl_program_request *need,
+						struct aftl_placement *placement)
 {
 	struct own_blocks *own = hybrid_get_own_open_blocks(policy, aftl_lun_index(lun));
 
@@ -209,7 +210,7 @@ static int place_program_in_standard_mode(struct hybrid *state, struct aftl_lun 
 	if (state->approx)
 		ret = aftl_policy_approxftl.place(state->approx, lun, &cold, placement);
 	else
-		ret = place_program_in_block_without_delegate(&state->policy, lun, need, placement);
+		ret = place_program_in_own_block_of_hybrid(&state->policy, lun, need, placement);
 	if (ret || !state->agcr || placement->mode != AFTL_MODE_NORMAL)
 		return ret;
 	if (need->stream == STREAM_LOW)
@@ -291,8 +292,8 @@ static int place_program_by_delegate(struct hybrid *state, struct aftl_lun *lun,
 /* Followers (cubeFTL) */
 
 /* Find a page of @page's layer that was programmed in @mode before @page; return @page if none. */
-static u32 find_programmed_leader(const struct aftl_media *media, const struct aftl_block *block,
-				  u32 page, u32 mode)
+static u32 find_leader_page_of_layer(const struct aftl_media *media, const struct aftl_block *block,
+				     u32 page, u32 mode)
 {
 	const struct aftl_geometry *geo = media->geo;
 	u32 leader = aftl_first_page_of_word_line(geo, aftl_layer_of_page(geo, page), 0);
@@ -315,22 +316,22 @@ static bool block_may_have_followers(const struct hybrid *state, const struct af
 }
 
 /* Monitored result of the leader word line, in @mode, of @page's layer (cubeFTL); 0 if none. */
-static u16 hybrid_get_leader_result(const struct aftl_policy *policy,
-				    const struct aftl_block *block, u32 page, u32 mode)
+static u16 hybrid_get_result_of_leader_program(const struct aftl_policy *policy,
+					       const struct aftl_block *block, u32 page, u32 mode)
 {
-	u32 leader = find_programmed_leader(aftl_policy_media(policy), block, page, mode);
+	u32 leader = find_leader_page_of_layer(aftl_policy_media(policy), block, page, mode);
 	struct aftl_program_result outcome;
 
 	if (leader == page)
 		return 0;
 	outcome = aftl_policy_monitor_page(policy, block, leader);
-	return aftl_leader_result_encode(&outcome);
+	return aftl_encode_leader_program_result(&outcome);
 }
 
 static void hybrid_set_follower_ispp(struct aftl_policy *policy, struct aftl_placement *placement)
 {
-	u16 shown = hybrid_get_leader_result(policy, placement->block, placement->page,
-					     placement->mode);
+	u16 shown = hybrid_get_result_of_leader_program(policy, placement->block, placement->page,
+							placement->mode);
 	struct aftl_ispp ispp;
 
 	if (!shown)
@@ -360,7 +361,7 @@ static int hybrid_place_program(struct aftl_policy *policy, struct aftl_lun *lun
  * Count the word lines after a follower (cubeFTL) that have the same leader: the rest of its layer.
  * None of them is misprogrammed if the parameter misprograms is 0.
  */
-static u32 count_remaining_followers(const struct hybrid *state, const struct aftl_block *block)
+static u32 count_followers_to_program(const struct hybrid *state, const struct aftl_block *block)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(&state->policy);
 	const struct aftl_media *media = aftl_policy_media(&state->policy);
@@ -373,13 +374,14 @@ static u32 count_remaining_followers(const struct hybrid *state, const struct af
 	return geo->word_lines - 1 - word_line;
 }
 
-static u32 hybrid_count_programs_without_asking(struct aftl_policy *policy, struct aftl_lun *lun,
+static u32 hybrid_count_programs_without_policy(struct aftl_policy *policy, struct aftl_lun *lun,
 						const struct aftl_program_request *need,
 						const struct aftl_block *block)
 {
 	struct hybrid *state = to_hybrid(policy);
-	u32 run = block_may_have_followers(state, block) ? count_remaining_followers(state, block) :
-							   U32_MAX;
+	u32 run = block_may_have_followers(state, block) ?
+			  count_followers_to_program(state, block) :
+			  U32_MAX;
 
 	if (run && state->approx)
 		run = min(run, aftl_policy_approxftl.fill_run(state->approx, lun, need, block));
@@ -400,7 +402,7 @@ static u32 hybrid_get_first_read_reference(struct aftl_policy *policy,
 {
 	u16 *references = policy->arrays[0];
 
-	return references ? *aftl_read_reference_entry(policy, references, block, page) : 0;
+	return references ? *aftl_layer_read_ref_ptr(policy, references, block, page) : 0;
 }
 
 static void hybrid_save_read_reference(struct aftl_policy *policy, const struct aftl_block *block,
@@ -409,7 +411,7 @@ static void hybrid_save_read_reference(struct aftl_policy *policy, const struct 
 	u16 *references = policy->arrays[0];
 
 	if (references)
-		*aftl_read_reference_entry(policy, references, block, page) = (u16)shift;
+		*aftl_layer_read_ref_ptr(policy, references, block, page) = (u16)shift;
 }
 
 /* Relocation */
@@ -595,7 +597,7 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.prefetch_state = hybrid_prefetch_state,
 	.host_read = hybrid_record_host_read,
 	.place = hybrid_place_program,
-	.fill_run = hybrid_count_programs_without_asking,
+	.fill_run = hybrid_count_programs_without_policy,
 	.out_of_blocks = hybrid_close_block_for_gc,
 	.programmed = hybrid_check_programmed_page,
 	.invalidated = hybrid_record_invalid_page,

@@ -108,7 +108,7 @@ static void ips_forget_closed_block(struct aftl_policy *policy, const struct aft
 		for (i = 0; i < BLOCKS_MAX; i++)
 			if (ips_get_cache_blocks(policy, lun)[i] == block)
 				ips_get_cache_blocks(policy, lun)[i] = NULL;
-	aftl_delegate_block_closed(policy, block);
+	aftl_delegate_forget_closed_block(policy, block);
 }
 
 /* Placement */
@@ -196,7 +196,7 @@ static int ips_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 /* Idle time */
 
 /* Count the pages that fit into the remaining bits of layers that were filled in SLC mode. */
-static u32 ips_count_pages_of_remaining_bits(struct aftl_policy *policy, const struct aftl_lun *lun)
+static u32 ips_count_pages_for_slc_layers(struct aftl_policy *policy, const struct aftl_lun *lun)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	u32 window = AFTL_SWITCH_LAYERS * geo->word_lines * geo->word_line_pages;
@@ -237,7 +237,7 @@ static struct aftl_block *ips_find_sparse_victim(const struct aftl_policy *polic
 static void ips_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *lun,
 				 struct aftl_idle_task *task)
 {
-	u32 room = ips_count_pages_of_remaining_bits(policy, lun);
+	u32 room = ips_count_pages_for_slc_layers(policy, lun);
 	u32 page = 0;
 
 	task->block = room ? ips_find_sparse_victim(policy, lun) : NULL;

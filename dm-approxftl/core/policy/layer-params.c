@@ -20,20 +20,20 @@ static u32 get_block_index_for_read_reference(const struct aftl_policy *policy,
 #define SHOWN_ERRORS 0x0fffU
 #define SHOWN_EARLY_SHIFT 12
 
-u16 aftl_leader_result_encode(const struct aftl_program_result *outcome)
+u16 aftl_encode_leader_program_result(const struct aftl_program_result *outcome)
 {
 	u32 errors = min(DIV_ROUND_UP(outcome->errors, SHOWN_STEP), SHOWN_ERRORS);
 
 	return (u16)(outcome->early << SHOWN_EARLY_SHIFT | errors);
 }
 
-static u32 get_errors_of_leader_result(u16 shown)
+static u32 get_error_count_of_leader(u16 shown)
 {
 	return (shown & SHOWN_ERRORS) * SHOWN_STEP;
 }
 
 /* Interpolate a voltage in @table, which has an entry for each tenth of the spare margin. */
-static u16 interpolate_spare_margin_mv(const u16 *table, u32 tenths_q8)
+static u16 interpolate_voltage_by_spare_margin_mv(const u16 *table, u32 tenths_q8)
 {
 	u32 index = tenths_q8 >> 8;
 
@@ -47,11 +47,11 @@ static u16 interpolate_spare_margin_mv(const u16 *table, u32 tenths_q8)
 
 struct aftl_ispp aftl_get_follower_ispp(u16 shown)
 {
-	u32 tenths_q8 = AFTL_CUBE_EP1_MAX_Q12 * 2560 / max(get_errors_of_leader_result(shown), 1U);
+	u32 tenths_q8 = AFTL_CUBE_EP1_MAX_Q12 * 2560 / max(get_error_count_of_leader(shown), 1U);
 
 	return (struct aftl_ispp){
-		.start_mv = interpolate_spare_margin_mv(aftl_cube_start_mv, tenths_q8),
-		.final_mv = interpolate_spare_margin_mv(aftl_cube_final_mv, tenths_q8),
+		.start_mv = interpolate_voltage_by_spare_margin_mv(aftl_cube_start_mv, tenths_q8),
+		.final_mv = interpolate_voltage_by_spare_margin_mv(aftl_cube_final_mv, tenths_q8),
 		.skip = shown >> SHOWN_EARLY_SHIFT,
 	};
 }
@@ -69,11 +69,11 @@ u16 aftl_vertftl_get_voltage_reduction_mv(const struct aftl_policy *policy, u32 
  */
 bool aftl_is_word_line_misprogrammed(u16 shown, const struct aftl_program_result *outcome)
 {
-	return shown && outcome->errors > BAD_FACTOR * get_errors_of_leader_result(shown);
+	return shown && outcome->errors > BAD_FACTOR * get_error_count_of_leader(shown);
 }
 
-u16 *aftl_read_reference_entry(const struct aftl_policy *policy, u16 *references,
-			       const struct aftl_block *block, u32 page)
+u16 *aftl_layer_read_ref_ptr(const struct aftl_policy *policy, u16 *references,
+			     const struct aftl_block *block, u32 page)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 

@@ -9,14 +9,14 @@
 #include "core/policy/nand-policy.h"
 
 /**
- * aftl_leader_result_encode() - pack the monitored result of a program into 16 bits; never 0
+ * aftl_encode_leader_program_result() - pack a program's monitored result into 16 bits; never 0
  * @outcome: result of the program
  */
-u16 aftl_leader_result_encode(const struct aftl_program_result *outcome);
+u16 aftl_encode_leader_program_result(const struct aftl_program_result *outcome);
 
 /**
  * aftl_get_follower_ispp() - ISPP parameters of a follower word line by its leader's result
- * @shown: packed result, see aftl_leader_result_encode()
+ * @shown: packed result, see aftl_encode_leader_program_result()
  *
  * Needless verifies are skipped; the spare margin raises the first voltage and lowers the last one,
  * which saves ISPP loops.
@@ -43,7 +43,7 @@ bool aftl_is_word_line_misprogrammed(u16 shown, const struct aftl_program_result
 #define AFTL_REFERENCE_TABLE .count = 1, .width = sizeof(u16), .each = AFTL_PER_LAYER
 
 /* Entry of the read reference table @references for the layer that contains @page. */
-u16 *aftl_read_reference_entry(const struct aftl_policy *policy, u16 *references,
-			       const struct aftl_block *block, u32 page);
+u16 *aftl_layer_read_ref_ptr(const struct aftl_policy *policy, u16 *references,
+			     const struct aftl_block *block, u32 page);
 
 #endif

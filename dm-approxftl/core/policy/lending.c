@@ -21,7 +21,7 @@ static struct aftl_open_blocks *lending_get_open_blocks(struct aftl_policy *poli
 	return (struct aftl_open_blocks *)policy->luns + aftl_lun_index(lun);
 }
 
-static bool is_page_in_second_half(const struct aftl_policy *policy, u32 page)
+static bool is_page_in_second_half_of_block(const struct aftl_policy *policy, u32 page)
 {
 	return page >= aftl_count_pages_of_first_block_half(aftl_policy_geometry(policy));
 }
@@ -30,7 +30,7 @@ static bool lending_adopt_loaded_block(struct aftl_policy *policy, struct aftl_l
 				       struct aftl_block *block)
 {
 	bool lends = block->kind == LENDERS || block->kind == NEXT;
-	bool second = is_page_in_second_half(policy, block->frontier);
+	bool second = is_page_in_second_half_of_block(policy, block->frontier);
 
 	if (block->bits || (block->kind == BORROWERS && second) || (lends && !second))
 		return false;
@@ -45,7 +45,7 @@ static void change_kind_of_half_full_block(struct aftl_policy *policy,
 	enum kind role = !mine->open[LENDERS] ? LENDERS : !mine->open[NEXT] ? NEXT : PRECISE;
 	u32 step = aftl_policy_geometry(policy)->program_pages;
 
-	if (!block || !is_page_in_second_half(policy, block->frontier + step))
+	if (!block || !is_page_in_second_half_of_block(policy, block->frontier + step))
 		return;
 	mine->open[BORROWERS] = NULL;
 	mine->open[role] = block;
@@ -76,7 +76,7 @@ static int lending_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 }
 
 /* Leave the last program of a block's first half to place(), which then changes the block kind. */
-static u32 lending_count_programs_without_asking(struct aftl_policy *policy, struct aftl_lun *lun,
+static u32 lending_count_programs_without_policy(struct aftl_policy *policy, struct aftl_lun *lun,
 						 const struct aftl_program_request *need,
 						 const struct aftl_block *block)
 {
@@ -113,6 +113,6 @@ const struct aftl_policy_type aftl_policy_lending = {
 	.adopt = lending_adopt_loaded_block,
 	.closed = aftl_open_blocks_forget_closed,
 	.place = lending_place_program,
-	.fill_run = lending_count_programs_without_asking,
+	.fill_run = lending_count_programs_without_policy,
 	.relocate = lending_choose_relocation,
 };

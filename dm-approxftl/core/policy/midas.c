@@ -198,7 +198,7 @@ static u32 find_bin_of_rewrite_interval(u64 interval)
 }
 
 /* Return the shortest rewrite interval of a histogram bin. */
-static u64 get_bin_start(u32 bin)
+static u64 min_interval_of_bin(u32 bin)
 {
 	if (!bin)
 		return 0;
@@ -221,7 +221,7 @@ static void compute_survival_curve(struct curve *curve, const u64 *updates, u64 
 		curve->area[i] =
 			!i ? 0 :
 			     curve->area[i - 1] +
-					((get_bin_start(i) - get_bin_start(i - 1)) *
+					((min_interval_of_bin(i) - min_interval_of_bin(i - 1)) *
 						 (curve->tail_q16[i] + curve->tail_q16[i - 1]) >>
 					 17);
 	}
@@ -230,19 +230,19 @@ static void compute_survival_curve(struct curve *curve, const u64 *updates, u64 
 /* Interpolate a curve at @age, with values @low and @high at the ends of @bin. */
 static u64 interpolate_curve_at_age(u64 age, u32 bin, u64 low, u64 high)
 {
-	u64 width = max(get_bin_start(bin + 1) - get_bin_start(bin), 1ULL);
-	u64 part = age - min(get_bin_start(bin), age);
+	u64 width = max(min_interval_of_bin(bin + 1) - min_interval_of_bin(bin), 1ULL);
+	u64 part = age - min(min_interval_of_bin(bin), age);
 	u64 part_q16 = div64_u64(part << 16, width);
 
 	return low <= high ? low + ((high - low) * part_q16 >> 16) :
 			     low - ((low - high) * part_q16 >> 16);
 }
 
-static u64 get_valid_share_q16(const struct curve *curve, u64 age)
+static u64 get_valid_share_at_age_q16(const struct curve *curve, u64 age)
 {
 	u32 bin = find_bin_of_rewrite_interval(max(age, 1ULL));
 
-	return age >= get_bin_start(BINS) ?
+	return age >= min_interval_of_bin(BINS) ?
 		       0 :
 		       interpolate_curve_at_age(age, bin, curve->tail_q16[bin],
 						curve->tail_q16[bin + 1]);
@@ -252,7 +252,7 @@ static u64 compute_survival_integral_up_to_age(const struct curve *curve, u64 ag
 {
 	u32 bin = find_bin_of_rewrite_interval(max(age, 1ULL));
 
-	return age >= get_bin_start(BINS) ?
+	return age >= min_interval_of_bin(BINS) ?
 		       curve->area[BINS] :
 		       interpolate_curve_at_age(age, bin, curve->area[bin], curve->area[bin + 1]);
 }
@@ -262,8 +262,8 @@ static u64 compute_valid_share_at_group_age_q16(const struct midas *midas, u64 h
 {
 	const struct curve *curves = midas->curves;
 
-	return (curves[0].share_q16 * get_valid_share_q16(&curves[0], age) +
-		curves[1].share_q16 * get_valid_share_q16(&curves[1], age + hot_stay)) >> 16;
+	return (curves[0].share_q16 * get_valid_share_at_age_q16(&curves[0], age) +
+		curves[1].share_q16 * get_valid_share_at_age_q16(&curves[1], age + hot_stay)) >> 16;
 }
 
 /* Count valid ppns whose data have been in the chain of groups for less than @age. */
@@ -290,19 +290,19 @@ static u64 count_ppns_used_by_last_group(const struct midas *midas, u64 hot_stay
 	for (i = 0; i < ROUNDS; i++)
 		sum_q16 += compute_valid_share_at_group_age_q16(midas, hot_stay, age + i * stay);
 	return (stay * sum_q16 >> 16) +
-	       count_valid_ppns_younger_than_age(midas, hot_stay, get_bin_start(BINS)) -
+	       count_valid_ppns_younger_than_age(midas, hot_stay, min_interval_of_bin(BINS)) -
 	       count_valid_ppns_younger_than_age(midas, hot_stay, age + ROUNDS * stay);
 }
 
 /* Programs in the last group per host write, in 2^-16, for @space ppns of which @held are valid. */
-static u64 compute_programs_of_last_group_q16(const struct midas *midas, u64 hot_stay, u64 age,
-					      u64 space, u64 held)
+static u64 predict_program_rate_of_last_group_q16(const struct midas *midas, u64 hot_stay, u64 age,
+						  u64 space, u64 held)
 {
-	u64 later = count_valid_ppns_younger_than_age(midas, hot_stay, get_bin_start(BINS)) -
+	u64 later = count_valid_ppns_younger_than_age(midas, hot_stay, min_interval_of_bin(BINS)) -
 		    count_valid_ppns_younger_than_age(midas, hot_stay, age);
 	/* Data that is never overwritten is in no histogram; the space that it takes is fixed. */
 	u64 fixed = held - min(later, held);
-	u64 step = get_bin_start(BINS - 1);
+	u64 step = min_interval_of_bin(BINS - 1);
 	u64 stay = 0;
 
 	for (; step > stay >> STAY_BITS; step >>= 1)
@@ -336,7 +336,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 {
 	u64 hot_stay = predict_time_in_hot_group(midas, layout);
 	u64 hot_q16 = midas->curves[1].share_q16;
-	u64 moves_q16 = hot_q16 * get_valid_share_q16(&midas->curves[1], hot_stay) >> 16;
+	u64 moves_q16 = hot_q16 * get_valid_share_at_age_q16(&midas->curves[1], hot_stay) >> 16;
 	u64 enters_q16 = compute_valid_share_at_group_age_q16(midas, hot_stay, 0);
 	u64 waf_q16 = ONE_Q16 + moves_q16;
 	/* Each group loses half of its open block, and a block by which it may be too large. */
@@ -368,7 +368,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	if (held + held / 64 >= space)
 		return U64_MAX;
 	return waf_q16 - enters_q16 +
-	       compute_programs_of_last_group_q16(midas, hot_stay, age, space, held);
+	       predict_program_rate_of_last_group_q16(midas, hot_stay, age, space, held);
 }
 
 /* Return the first group whose valid data are not as many as predicted; GROUPS - 1 if none. */
@@ -410,7 +410,7 @@ static void midas_prepare_model(struct midas *midas)
 }
 
 /* End an epoch: begin a search, and halve the weight of earlier epochs. */
-static void midas_end_epoch(struct midas *midas)
+static void midas_end_histogram_epoch(struct midas *midas)
 {
 	struct midas_state *state = midas_state(&midas->policy);
 	u32 units = aftl_policy_geometry(&midas->policy)->units;
@@ -432,7 +432,7 @@ static void midas_end_epoch(struct midas *midas)
 	state->search = (struct search){ .phase = SEARCH_COUNT, .most = GROUPS - 1 };
 }
 
-static void midas_search_count_used_blocks(struct midas *midas, struct search *search)
+static void midas_count_valid_ppns_and_usable_blocks(struct midas *midas, struct search *search)
 {
 	const struct aftl_media *media = aftl_policy_media(&midas->policy);
 	u64 end = min_t(u64, search->counted + COUNTED_BLOCKS, media->geo->blocks);
@@ -450,8 +450,8 @@ static void midas_search_count_used_blocks(struct midas *midas, struct search *s
 }
 
 /* Let the search try sizes of @group next, added to the base configuration. */
-static void midas_search_begin_sizes_of_group(const struct midas *midas, struct search *search,
-					      u32 group)
+static void midas_search_begin_trying_group_sizes(const struct midas *midas, struct search *search,
+						  u32 group)
 {
 	search->phase = SEARCH_SIZE;
 	search->group = group;
@@ -488,14 +488,14 @@ static void midas_search_try_group_size(const struct midas *midas, struct search
 		search->base = search->best;
 		search->base_q16 = search->best_q16;
 	}
-	midas_search_begin_sizes_of_group(midas, search,
-					  gain && search->group + 1 < search->most ?
-						  (u32)search->group + 1 :
-						  HOT);
+	midas_search_begin_trying_group_sizes(midas, search,
+					      gain && search->group + 1 < search->most ?
+						      (u32)search->group + 1 :
+						      HOT);
 }
 
 /* Set the age below which overwritten data counts as hot: the age at which data leaves group 1. */
-static void midas_set_hot_age(const struct midas *midas, struct midas_state *state)
+static void midas_set_age_limit_of_hot_data(const struct midas *midas, struct midas_state *state)
 {
 	u64 hot_stay = predict_time_in_hot_group(midas, &state->layout);
 
@@ -522,21 +522,21 @@ static void midas_search_take_best_group_sizes(const struct midas *midas, struct
 		state->layout = search->best;
 		state->settled = false;
 	}
-	midas_set_hot_age(midas, state);
+	midas_set_age_limit_of_hot_data(midas, state);
 	memset(state->collected, 0, sizeof(state->collected));
 	memset(state->moved, 0, sizeof(state->moved));
 	state->search.phase = SEARCH_IDLE;
 }
 
 /* One step of the search: it evaluates the model for at most one configuration. */
-static void midas_execute_search_step(struct midas *midas)
+static void midas_execute_group_size_search_step(struct midas *midas)
 {
 	struct midas_state *state = midas_state(&midas->policy);
 	struct search *search = &state->search;
 
 	switch (search->phase) {
 	case SEARCH_COUNT:
-		midas_search_count_used_blocks(midas, search);
+		midas_count_valid_ppns_and_usable_blocks(midas, search);
 		break;
 	case SEARCH_CHECK:
 		if (state->settled)
@@ -546,8 +546,8 @@ static void midas_execute_search_step(struct midas *midas)
 	case SEARCH_BASE:
 		search->base = (struct layout){ .groups = FIRST };
 		search->base_q16 = predict_waf_q16(midas, &search->base, NULL);
-		midas_search_begin_sizes_of_group(midas, search,
-						  search->most > FIRST ? FIRST : HOT);
+		midas_search_begin_trying_group_sizes(midas, search,
+						      search->most > FIRST ? FIRST : HOT);
 		break;
 	case SEARCH_SIZE:
 		midas_search_try_group_size(midas, search);
@@ -557,7 +557,7 @@ static void midas_execute_search_step(struct midas *midas)
 		break;
 	default:
 		if (state->now >= state->epoch_ends)
-			midas_end_epoch(midas);
+			midas_end_histogram_epoch(midas);
 	}
 }
 
@@ -572,7 +572,7 @@ static u32 midas_choose_group_of_host_write(struct aftl_policy *policy, aftl_lpn
 		state->updates[*stamp >= STAMP_HOT]
 			      [find_bin_of_rewrite_interval(max(interval, 1ULL))]++;
 	*stamp = max((u32)state->now & STAMP_TIME, 1U) | (hot ? STAMP_HOT : 0);
-	midas_execute_search_step(container_of(policy, struct midas, policy));
+	midas_execute_group_size_search_step(container_of(policy, struct midas, policy));
 	return hot && state->layout.blocks[HOT] ? HOT : FIRST;
 }
 
@@ -646,7 +646,7 @@ static struct aftl_block *midas_select_victim(struct aftl_policy *policy,
 	return victim ? victim : select_victim_of_group(closed, (u32)layout->groups, true);
 }
 
-static void sanitize_loaded_layout(struct layout *layout)
+static void sanitize_loaded_group_layout(struct layout *layout)
 {
 	u32 i;
 
@@ -677,9 +677,9 @@ static void midas_sanitize_loaded_state(struct aftl_policy *policy)
 		state->collected[i] = min_t(u64, state->collected[i], U32_MAX / GROUPS);
 		state->moved[i] = min_t(u64, state->moved[i], U32_MAX);
 	}
-	sanitize_loaded_layout(&state->layout);
-	sanitize_loaded_layout(&search->base);
-	sanitize_loaded_layout(&search->best);
+	sanitize_loaded_group_layout(&state->layout);
+	sanitize_loaded_group_layout(&search->base);
+	sanitize_loaded_group_layout(&search->best);
 	search->counted = min_t(u64, search->counted, geo->blocks);
 	search->usable = min_t(u64, search->usable, geo->blocks);
 	search->valid = min_t(u64, search->valid, U32_MAX);

@@ -79,7 +79,7 @@ struct lun_state {
  * @policy: the instance as the core sees it
  * @limit: largest number of candidates of a level
  * @reprograms: the geometry supports reprograms
- * @piggyback: pages found by the last count_pages_blocking_program()
+ * @piggyback: pages found by the last count_valid_pages_preventing_programs()
  */
 struct ressd {
 	struct aftl_policy policy;
@@ -220,8 +220,8 @@ static struct span find_word_lines_to_relocate(struct aftl_policy *policy,
 }
 
 /* Count the valid pages that prevent further programs of @span, and list the first of them. */
-static u32 count_pages_blocking_program(struct aftl_policy *policy, struct aftl_block *block,
-					const struct span *span)
+static u32 count_valid_pages_preventing_programs(struct aftl_policy *policy,
+						 struct aftl_block *block, const struct span *span)
 {
 	struct aftl_piggyback *carry = to_ressd(policy)->piggyback;
 	u32 count = 0;
@@ -247,7 +247,7 @@ static u32 count_pages_to_relocate_from_block(struct aftl_policy *policy, struct
 {
 	struct span span = find_word_lines_to_relocate(policy, block);
 
-	return count_pages_blocking_program(policy, block, &span);
+	return count_valid_pages_preventing_programs(policy, block, &span);
 }
 
 /* Candidates */
@@ -305,7 +305,7 @@ static void ressd_record_invalid_page(struct aftl_policy *policy, struct aftl_bl
 }
 
 /* Find the candidate whose super layer has the least valid data; @level must have one. */
-static u32 find_least_valid_candidate(struct aftl_policy *policy, const struct level *level)
+static u32 find_emptiest_reprogram_candidate(struct aftl_policy *policy, const struct level *level)
 {
 	u32 least = U32_MAX;
 	u32 best = 0;
@@ -318,7 +318,7 @@ static u32 find_least_valid_candidate(struct aftl_policy *policy, const struct l
 		if (!level->candidates[i])
 			continue;
 		span = get_super_layer_span(aftl_policy_geometry(policy), level->candidates[i]);
-		count = count_pages_blocking_program(policy, level->candidates[i], &span);
+		count = count_valid_pages_preventing_programs(policy, level->candidates[i], &span);
 		if (count < least) {
 			least = count;
 			best = i;
@@ -327,9 +327,9 @@ static u32 find_least_valid_candidate(struct aftl_policy *policy, const struct l
 	return best;
 }
 
-static void activate_candidate_for_reclaim(struct aftl_policy *policy, struct level *level)
+static void activate_reprogram_candidate(struct aftl_policy *policy, struct level *level)
 {
-	u32 index = find_least_valid_candidate(policy, level);
+	u32 index = find_emptiest_reprogram_candidate(policy, level);
 
 	set_active_reprogram_block(level, remove_reprogram_candidate(level, index), NOTE_RECLAIM);
 	if (ressd_params(policy)->virtual_layers == AFTL_ON)
@@ -397,8 +397,8 @@ static void begin_next_reprogram_layer(struct aftl_policy *policy, struct aftl_b
 }
 
 /* Find the next program of @block; false if there is none at present. */
-static bool place_in_reprogram_block(struct aftl_policy *policy, struct aftl_block *block,
-				     struct aftl_placement *placement)
+static bool place_program_in_reprogram_block(struct aftl_policy *policy, struct aftl_block *block,
+					     struct aftl_placement *placement)
 {
 	struct span span = get_super_layer_span(aftl_policy_geometry(policy), block);
 	struct aftl_word_line status;
@@ -464,7 +464,7 @@ static bool choose_active_reprogram_block(struct aftl_policy *policy, struct aft
 		return true;
 	if (!level->count)
 		return false;
-	activate_candidate_for_reclaim(policy, level);
+	activate_reprogram_candidate(policy, level);
 	return true;
 }
 
@@ -503,7 +503,7 @@ static int place_hot_data(struct aftl_policy *policy, struct aftl_lun *lun,
 		    place_host_write_with_piggyback(policy, lun, need, level->active, placement,
 						    &ret))
 			return ret;
-		if (place_in_reprogram_block(policy, level->active, placement))
+		if (place_program_in_reprogram_block(policy, level->active, placement))
 			return 0;
 		close_or_demote_active_reprogram_block(policy, level);
 	}
@@ -537,7 +537,7 @@ static bool ressd_choose_relocation(struct aftl_policy *policy, const struct aft
 /* Idle time */
 
 /* Relocation in idle time must not use one of the last free blocks. */
-static bool has_room_for_displaced_data(struct aftl_policy *policy, struct aftl_lun *lun)
+static bool lun_has_room_for_displaced_data(struct aftl_policy *policy, struct aftl_lun *lun)
 {
 	const struct aftl_geometry *geo = aftl_policy_geometry(policy);
 	const struct aftl_block *open =
@@ -548,7 +548,7 @@ static bool has_room_for_displaced_data(struct aftl_policy *policy, struct aftl_
 	       (open && open->frontier + pages + geo->program_pages < geo->pages);
 }
 
-static bool hotness_level_needs_reclaim(struct aftl_policy *policy, struct level *level)
+static bool should_hotness_level_reclaim_candidate(struct aftl_policy *policy, struct level *level)
 {
 	return !level->active && !level->ready && level->count &&
 	       level->count >= to_ressd(policy)->limit;
@@ -574,13 +574,13 @@ static void ressd_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *
 	struct lun_state *state = ressd_lun_state(policy, lun);
 	u32 i;
 
-	if (!has_room_for_displaced_data(policy, lun))
+	if (!lun_has_room_for_displaced_data(policy, lun))
 		return;
 	for (i = 0; i < LEVELS; i++) {
 		struct level *level = &state->levels[i];
 
-		if (hotness_level_needs_reclaim(policy, level))
-			activate_candidate_for_reclaim(policy, level);
+		if (should_hotness_level_reclaim_candidate(policy, level))
+			activate_reprogram_candidate(policy, level);
 		if (level->active && level->active->note & NOTE_RECLAIM &&
 		    set_reclaim_idle_task(policy, level->active, task))
 			return;
@@ -590,8 +590,8 @@ static void ressd_choose_idle_task(struct aftl_policy *policy, struct aftl_lun *
 /* Restart */
 
 /* Return true if the block's programmed word lines are its first ones, each with two pages. */
-static bool reprogram_block_is_well_formed(struct aftl_policy *policy,
-					   const struct aftl_block *block)
+static bool is_loaded_reprogram_block_valid(struct aftl_policy *policy,
+					    const struct aftl_block *block)
 {
 	const struct aftl_media *media = aftl_policy_media(policy);
 	u32 begun = block->programmed / AFTL_MLC_PAGES;
@@ -634,7 +634,7 @@ static bool adopt_reprogrammable_block(struct aftl_policy *policy, struct aftl_b
 
 	if (!to_ressd(policy)->reprograms || block->kind != KIND_REPROGRAMMABLE ||
 	    (block->note & NOTE_LEVEL) >> NOTE_LEVEL_SHIFT >= LEVELS ||
-	    !reprogram_block_is_well_formed(policy, block))
+	    !is_loaded_reprogram_block_valid(policy, block))
 		return false;
 	level = ressd_get_block_level(policy, block);
 	if (block->note & NOTE_CANDIDATE)

@@ -54,13 +54,13 @@ static struct life *sepbit_life(const struct aftl_policy *policy)
 }
 
 /* Number of host writes since @then, the low 32 bits of a time; exact below 2^32. */
-static u32 sepbit_count_writes_since(const struct aftl_policy *policy, u32 then)
+static u32 sepbit_count_host_writes_since_time(const struct aftl_policy *policy, u32 then)
 {
 	return (u32)sepbit_life(policy)->now - then;
 }
 
-static bool sepbit_is_age_below_mean_lifespans(const struct aftl_policy *policy, u32 age,
-					       u32 lifespans)
+static bool sepbit_is_age_below_n_lifespans(const struct aftl_policy *policy, u32 age,
+					    u32 lifespans)
 {
 	u64 mean = sepbit_life(policy)->mean;
 
@@ -70,19 +70,19 @@ static bool sepbit_is_age_below_mean_lifespans(const struct aftl_policy *policy,
 static u32 sepbit_choose_stream(struct aftl_policy *policy, const struct aftl_page_write *page)
 {
 	u32 *written = aftl_lpn_state(policy, WRITTEN, u32, page->lpn);
-	u32 age = sepbit_count_writes_since(policy, *written);
+	u32 age = sepbit_count_host_writes_since_time(policy, *written);
 	bool first = !*written;
 
 	if (page->cause != AFTL_CAUSE_HOST) {
 		if (page->from->kind == SHORT_LIVED && page->cause == AFTL_CAUSE_GC)
 			return SURVIVORS;
-		return sepbit_is_age_below_mean_lifespans(policy, age, YOUNG_LIFESPANS)  ? YOUNG :
-		       sepbit_is_age_below_mean_lifespans(policy, age, MIDDLE_LIFESPANS) ? MIDDLE :
+		return sepbit_is_age_below_n_lifespans(policy, age, YOUNG_LIFESPANS)  ? YOUNG :
+		       sepbit_is_age_below_n_lifespans(policy, age, MIDDLE_LIFESPANS) ? MIDDLE :
 										      OLD;
 	}
 	sepbit_life(policy)->now++;
 	*written = max_t(u32, sepbit_life(policy)->now, 1);
-	return !first && sepbit_is_age_below_mean_lifespans(policy, age, 1) ? SHORT_LIVED :
+	return !first && sepbit_is_age_below_n_lifespans(policy, age, 1) ? SHORT_LIVED :
 									      LONG_LIVED;
 }
 
@@ -98,8 +98,8 @@ static void sepbit_record_collected_block(struct aftl_policy *policy,
 
 	if (block->kind != SHORT_LIVED)
 		return;
-	life->sum +=
-		sepbit_count_writes_since(policy, *aftl_block_state(policy, OPENED, u32, block));
+	life->sum += sepbit_count_host_writes_since_time(policy, *aftl_block_state(policy, OPENED,
+										   u32, block));
 	if (++life->collected < COLLECTED_MAX)
 		return;
 	life->mean = div64_u64(life->sum, life->collected);

@@ -43,7 +43,7 @@ static u32 tvr_get_short_retention_hours(const struct aftl_policy *policy)
 	return (u32)div64_u64(tvr_params(policy)->tvr_retention, AFTL_HOUR_NS) - 24;
 }
 
-static bool tvr_reduces_margins_of_all_data(const struct aftl_policy *policy)
+static bool tvr_reduces_all_retention_margins(const struct aftl_policy *policy)
 {
 	return tvr_params(policy)->tvr_mode == TVR_DEVICE;
 }
@@ -61,7 +61,7 @@ static bool write_is_short_lived(const struct aftl_policy *policy,
 {
 	if (tvr_params(policy)->tvr_mode == TVR_TAGGED)
 		return write->class == AFTL_APPROX;
-	return tvr_reduces_margins_of_all_data(policy) || lpn_was_short_lived(policy, write->lpn);
+	return tvr_reduces_all_retention_margins(policy) || lpn_was_short_lived(policy, write->lpn);
 }
 
 /* No preconditioned data are short-lived: the age of the data that they replace is unknown. */
@@ -89,7 +89,7 @@ static int tvr_place_program(struct aftl_policy *policy, struct aftl_lun *lun,
 static bool tvr_choose_relocation(struct aftl_policy *policy, const struct aftl_relocation *move,
 				  u32 *class, u32 *stream)
 {
-	bool keeps = tvr_reduces_margins_of_all_data(policy) && move->mode == AFTL_MODE_REDUCED &&
+	bool keeps = tvr_reduces_all_retention_margins(policy) && move->mode == AFTL_MODE_REDUCED &&
 		     move->cause != AFTL_CAUSE_REFRESH;
 
 	(void)class;

@@ -18,7 +18,7 @@ static int vertftl_place_program(struct aftl_policy *policy, struct aftl_lun *lu
 }
 
 /* Preconditioning need not call place(): without misprograms the fixed ISPP parameters are safe. */
-static u32 vertftl_count_programs_without_asking(struct aftl_policy *policy, struct aftl_lun *lun,
+static u32 vertftl_count_programs_without_policy(struct aftl_policy *policy, struct aftl_lun *lun,
 						 const struct aftl_program_request *need,
 						 const struct aftl_block *block)
 {
@@ -37,5 +37,5 @@ const struct aftl_policy_type aftl_policy_vertftl = {
 	.ignores_tags = true,
 	AFTL_OPEN_BLOCKS_METHODS,
 	.place = vertftl_place_program,
-	.fill_run = vertftl_count_programs_without_asking,
+	.fill_run = vertftl_count_programs_without_policy,
 };
