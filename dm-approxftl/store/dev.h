@@ -352,8 +352,8 @@ bool aftl_dev_resume(struct aftl_dev *dev);
  * @dev: store, after aftl_dev_resume()
  * @error: takes the message on failure
  *
- * Context: process, after aftl_quiesce_device_by_slice() has returned false; may sleep. Return: 0, or an error
- * code; the volume is then recovered as after a crash.
+ * Context: process, after aftl_quiesce_device_by_slice() has returned false; may sleep. Return: 0,
+ * or an error code; the volume is then recovered as after a crash.
  */
 int __must_check aftl_dev_close(struct aftl_dev *dev, struct aftl_error *error);
 
@@ -374,12 +374,12 @@ static inline int aftl_dev_get_error(const struct aftl_dev *dev)
 void aftl_dev_record_write_submitter(struct aftl_dev *dev, u32 tag, struct bio *bio);
 void aftl_dev_queue_buffered_write(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn, bool again);
 void aftl_dev_release_buffer_tag(struct aftl_dev *dev, u32 tag);
-void aftl_dev_queue_copy(struct aftl_dev *dev, aftl_ppn_t from, aftl_ppn_t to, bool again);
+void aftl_dev_queue_copy_of_ppn(struct aftl_dev *dev, aftl_ppn_t from, aftl_ppn_t to, bool again);
 void aftl_dev_queue_program_record(struct aftl_dev *dev, aftl_ppn_t first);
 void aftl_dev_queue_unmap(struct aftl_dev *dev, aftl_lpn_t first, u32 units);
 void aftl_dev_queue_zone_state(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state);
 void aftl_dev_queue_erase(struct aftl_dev *dev, u32 block);
-void aftl_dev_queue_retire(struct aftl_dev *dev, u32 first, u32 blocks);
+void aftl_dev_queue_block_retirement(struct aftl_dev *dev, u32 first, u32 blocks);
 
 /*
  * If the write buffer survives power failures (@safe), queue an operation that persists the data
@@ -459,7 +459,7 @@ u64 aftl_dev_get_offset_of_ppn(const struct aftl_dev *dev, aftl_ppn_t ppn);
  * Return true if the data are lost: they could not be written, or not be read for a copy. @page and
  * @ppn are results of aftl_dev_find_queued_page(). Context: under @lock.
  */
-bool aftl_dev_is_data_lost(const struct aftl_dev *dev, const struct page *page, aftl_ppn_t ppn);
+bool aftl_dev_is_ppn_data_lost(const struct aftl_dev *dev, const struct page *page, aftl_ppn_t ppn);
 
 /*
  * Memory pages have a reference count, because copies share them. The last user returns a page to
@@ -474,8 +474,8 @@ bool aftl_dev_is_data_lost(const struct aftl_dev *dev, const struct page *page, 
  * others are called under @lock, or by the only user of the page.
  */
 struct page *aftl_dev_alloc_page(struct aftl_dev *dev, mempool_t *pool, gfp_t gfp);
-void aftl_dev_get_page(struct page *page);
-void aftl_dev_put_page(struct aftl_dev *dev, struct page *page);
+void aftl_dev_get_page_reference(struct page *page);
+void aftl_dev_put_page_reference(struct aftl_dev *dev, struct page *page);
 
 /* ring.c: memory of the durable store's queue */
 

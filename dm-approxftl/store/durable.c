@@ -339,7 +339,7 @@ static void free_unused_pages_of_write(struct aftl_dev *dev, struct list_head *b
 
 	spin_lock_irqsave(&dev->lock, flags);
 	list_for_each_entry_safe(page, next, bytes, lru) {
-		aftl_dev_put_page(dev, page);
+		aftl_dev_put_page_reference(dev, page);
 		units++;
 	}
 	aftl_dev_release_reserved_ops(dev, dev->persists ? units * AFTL_DEV_UNIT_OPS : 0);
@@ -390,8 +390,8 @@ static bool claim_pages_for_units(struct aftl_dev *dev, unsigned int count, gfp_
  * would wait for each other. All other pages are being written, or are in the write buffer, which
  * keeps them until more data come: so drain it.
  */
-static void wait_for_pages_for_units(struct aftl_dev *dev, unsigned int count,
-				     struct list_head *bytes)
+static void claim_pages_of_units_or_wait(struct aftl_dev *dev, unsigned int count,
+					 struct list_head *bytes)
 {
 	if (claim_pages_for_units(dev, count, GFP_NOWAIT | __GFP_NOWARN, bytes))
 		return;
@@ -410,7 +410,7 @@ static int dev_store_copy_from_bio(struct aftl_store *store, struct bio *bio,
 	struct bvec_iter rest = bio->bi_iter;
 	struct page *page;
 
-	wait_for_pages_for_units(dev, bio->bi_iter.bi_size / unit_bytes, bytes);
+	claim_pages_of_units_or_wait(dev, bio->bi_iter.bi_size / unit_bytes, bytes);
 	list_for_each_entry(page, bytes, lru) {
 		struct bvec_iter at = rest;
 

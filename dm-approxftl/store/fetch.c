@@ -61,7 +61,7 @@ static void read_queued_page(struct aftl_dev *dev, struct aftl_io *io, const str
 
 	aftl_io_fill_bio_of_read(dev->disk, io, read, page_address(page));
 	spin_lock_irqsave(&dev->lock, flags);
-	aftl_dev_put_page(dev, page);
+	aftl_dev_put_page_reference(dev, page);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
@@ -97,10 +97,10 @@ static void read_flash_unit(struct aftl_dev *dev, struct aftl_io *io, const stru
 
 	spin_lock_irqsave(&dev->lock, flags);
 	page = aftl_dev_find_queued_page(dev, &ppn);
-	if (aftl_dev_is_data_lost(dev, page, ppn)) {
+	if (aftl_dev_is_ppn_data_lost(dev, page, ppn)) {
 		WRITE_ONCE(io->failed, aftl_dev_get_error(dev) ? BLK_STS_IOERR : BLK_STS_MEDIUM);
 		if (page)
-			aftl_dev_put_page(dev, page);
+			aftl_dev_put_page_reference(dev, page);
 		page = NULL;
 	} else if (!page) {
 		add_fetch_to_io(dev, io, read, ppn);
@@ -139,7 +139,7 @@ static void start_single_fetch(struct aftl_dev *dev, struct aftl_dev_fetch *fetc
 }
 
 /* Return true if @next directly follows @fetch in the array, in the bio and on the medium. */
-static bool is_fetch_adjacent(const struct aftl_dev_fetch *fetch, const struct aftl_dev_fetch *next)
+static bool do_fetches_adjoin(const struct aftl_dev_fetch *fetch, const struct aftl_dev_fetch *next)
 {
 	u32 unit_bytes = aftl_volume_geometry(fetch->dev->volume)->unit_bytes;
 
@@ -159,7 +159,7 @@ static struct llist_node *take_contiguous_fetches(struct llist_node *list)
 	struct aftl_dev_fetch *first = node_to_fetch(list);
 
 	first->run = 1;
-	while (list->next && is_fetch_adjacent(node_to_fetch(list), node_to_fetch(list->next))) {
+	while (list->next && do_fetches_adjoin(node_to_fetch(list), node_to_fetch(list->next))) {
 		list = list->next;
 		first->run++;
 	}
@@ -195,7 +195,7 @@ static void retry_fetches_singly(struct aftl_dev *dev, struct aftl_dev_fetch *fi
 
 static void fail_fetch_bio(struct aftl_dev *dev, const struct aftl_dev_fetch *fetch, bool answers)
 {
-	bool unreadable = answers && aftl_bdev_is_sector_error(fetch->error);
+	bool unreadable = answers && aftl_bdev_is_error_of_sector(fetch->error);
 
 	WRITE_ONCE(fetch->io->failed, unreadable ? BLK_STS_MEDIUM : BLK_STS_IOERR);
 	if (!unreadable)

@@ -112,7 +112,7 @@ static bool is_page_reprogrammed(const struct aftl *ftl, aftl_ppn_t ppn)
 	return aftl_get_reprogram_count_of_page(aftl_ppn_attr(media, ppn));
 }
 
-static void durable_complete_request(void *host, struct aftl_request *request)
+static void durable_store_complete_request(void *host, struct aftl_request *request)
 {
 	struct aftl_disk *disk = host;
 	struct aftl_io *io = aftl_request_io(request);
@@ -145,11 +145,11 @@ static void durable_queue_buffered_write(void *host, u32 tag, aftl_lpn_t lpn, af
 				      is_page_reprogrammed(disk->ftl, ppn));
 }
 
-static void durable_queue_copy(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
+static void durable_queue_copy_of_ppn(void *host, aftl_lpn_t lpn, aftl_ppn_t from, aftl_ppn_t to)
 {
 	struct aftl_disk *disk = host;
 
-	aftl_dev_queue_copy(disk->durable, from, to, is_page_reprogrammed(disk->ftl, to));
+	aftl_dev_queue_copy_of_ppn(disk->durable, from, to, is_page_reprogrammed(disk->ftl, to));
 }
 
 static void durable_release_buffer_tag(void *host, u32 tag)
@@ -177,9 +177,9 @@ static void durable_queue_erase(void *host, aftl_ppn_t first, u32 slots)
 	aftl_dev_queue_erase(host_to_dev_store(host), from_ppn(first) / slots);
 }
 
-static void durable_queue_retire(void *host, u32 first, u32 blocks)
+static void durable_queue_block_retirement(void *host, u32 first, u32 blocks)
 {
-	aftl_dev_queue_retire(host_to_dev_store(host), first, blocks);
+	aftl_dev_queue_block_retirement(host_to_dev_store(host), first, blocks);
 }
 
 static void durable_accept_write(void *host, struct aftl_request *request, aftl_lpn_t lpn, u32 tag)
@@ -207,18 +207,18 @@ const struct aftl_host_ops aftl_host_durable = {
 	.alloc = host_alloc_memory,
 	.free = host_free_memory,
 	.pause = host_yield_in_long_call,
-	.complete = durable_complete_request,
+	.complete = durable_store_complete_request,
 	.accept = durable_accept_write,
 	.program = durable_queue_buffered_write,
 	.unstored = durable_persist_unflushable_page,
 	.release = durable_release_buffer_tag,
-	.copy = durable_queue_copy,
+	.copy = durable_queue_copy_of_ppn,
 	.programmed = durable_record_program,
 	.unmap = durable_queue_unmap,
 	.zone = durable_queue_zone_state,
 	.cut_power = durable_drop_unexecuted_ops,
 	.erase = durable_queue_erase,
-	.retire = durable_queue_retire,
+	.retire = durable_queue_block_retirement,
 	.array = host_trace_array_operation,
 	.read = durable_read_lpn,
 };

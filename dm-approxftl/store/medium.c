@@ -478,7 +478,7 @@ bool aftl_bdev_is_alive(struct aftl_bdev *device)
 }
 
 /* Errors of sectors are BLK_STS_MEDIUM, _IOERR, _PROTECTION and _TARGET, here as error numbers. */
-bool aftl_bdev_is_sector_error(int error)
+bool aftl_bdev_is_error_of_sector(int error)
 {
 	switch (error) {
 	case -ENODATA:

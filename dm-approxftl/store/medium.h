@@ -94,7 +94,7 @@ struct aftl_behalf aftl_bdev_get_submitter(struct bio *bio);
  * Return true if @error of a read says that the sectors are bad. The caller gives up the data only
  * if aftl_bdev_is_alive() is true, too: a fault of the whole device may be temporary.
  */
-bool aftl_bdev_is_sector_error(int error);
+bool aftl_bdev_is_error_of_sector(int error);
 
 /* Return true if a volume header can be read. Context: process; waits for the device. */
 bool aftl_bdev_is_alive(struct aftl_bdev *device);

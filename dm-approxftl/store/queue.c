@@ -46,12 +46,12 @@ struct page *aftl_dev_alloc_page(struct aftl_dev *dev, mempool_t *pool, gfp_t gf
 	return page;
 }
 
-void aftl_dev_get_page(struct page *page)
+void aftl_dev_get_page_reference(struct page *page)
 {
 	set_page_private(page, page_private(page) + ONE_USER);
 }
 
-void aftl_dev_put_page(struct aftl_dev *dev, struct page *page)
+void aftl_dev_put_page_reference(struct aftl_dev *dev, struct page *page)
 {
 	unsigned long left = page_private(page) - ONE_USER;
 
@@ -71,7 +71,7 @@ static void mark_page_data_lost(struct page *page)
 	set_page_private(page, page_private(page) | IS_LOST);
 }
 
-static bool are_writes_of_same_submitter(const struct aftl_behalf *a, const struct aftl_behalf *b)
+static bool do_writes_have_one_submitter(const struct aftl_behalf *a, const struct aftl_behalf *b)
 {
 	return a->cgroup == b->cgroup && a->ioprio == b->ioprio;
 }
@@ -108,7 +108,7 @@ static struct page *get_page_of_ppn(struct aftl_dev *dev, aftl_ppn_t *ppn, u32 b
 
 	while ((op = find_last_write_of_ppn(dev, *ppn, before))) {
 		if (op->page && (op->loaded || loading)) {
-			aftl_dev_get_page(op->page);
+			aftl_dev_get_page_reference(op->page);
 			return op->page;
 		}
 		*ppn = op->from;
@@ -206,7 +206,7 @@ void aftl_dev_queue_buffered_write(struct aftl_dev *dev, u32 tag, aftl_ppn_t ppn
 		op->page = dev->tags[tag].page;
 		op->behalf = dev->tags[tag].behalf;
 		op->loaded = true;
-		aftl_dev_get_page(op->page);
+		aftl_dev_get_page_reference(op->page);
 		append_op_to_queue(dev);
 	}
 	spin_unlock_irqrestore(&dev->lock, flags);
@@ -241,7 +241,7 @@ void aftl_dev_release_buffer_tag(struct aftl_dev *dev, u32 tag)
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->lock, flags);
-	aftl_dev_put_page(dev, at->page);
+	aftl_dev_put_page_reference(dev, at->page);
 	at->page = NULL;
 	if (!must_keep_plp_entry_of_tag(dev, tag))
 		queue_plp_release(dev, tag);
@@ -252,7 +252,7 @@ void aftl_dev_release_buffer_tag(struct aftl_dev *dev, u32 tag)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-void aftl_dev_queue_copy(struct aftl_dev *dev, aftl_ppn_t from, aftl_ppn_t to, bool again)
+void aftl_dev_queue_copy_of_ppn(struct aftl_dev *dev, aftl_ppn_t from, aftl_ppn_t to, bool again)
 {
 	struct aftl_dev_op *op;
 	unsigned long flags;
@@ -282,7 +282,7 @@ void aftl_dev_queue_program_record(struct aftl_dev *dev, aftl_ppn_t first)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-static void queue_op_on_range(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first, u32 count)
+static void queue_dataless_op(struct aftl_dev *dev, enum aftl_dev_kind kind, u32 first, u32 count)
 {
 	unsigned long flags;
 
@@ -294,7 +294,7 @@ static void queue_op_on_range(struct aftl_dev *dev, enum aftl_dev_kind kind, u32
 
 void aftl_dev_queue_unmap(struct aftl_dev *dev, aftl_lpn_t first, u32 units)
 {
-	queue_op_on_range(dev, AFTL_DEV_UNMAP, from_lpn(first), units);
+	queue_dataless_op(dev, AFTL_DEV_UNMAP, from_lpn(first), units);
 }
 
 void aftl_dev_queue_erase(struct aftl_dev *dev, u32 block)
@@ -311,14 +311,14 @@ void aftl_dev_queue_erase(struct aftl_dev *dev, u32 block)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-void aftl_dev_queue_retire(struct aftl_dev *dev, u32 first, u32 blocks)
+void aftl_dev_queue_block_retirement(struct aftl_dev *dev, u32 first, u32 blocks)
 {
-	queue_op_on_range(dev, AFTL_DEV_RETIRE, first, blocks);
+	queue_dataless_op(dev, AFTL_DEV_RETIRE, first, blocks);
 }
 
 void aftl_dev_queue_zone_state(struct aftl_dev *dev, u32 zone, enum aftl_zone_state state)
 {
-	queue_op_on_range(dev, AFTL_DEV_ZONE, zone, state);
+	queue_dataless_op(dev, AFTL_DEV_ZONE, zone, state);
 }
 
 /* Queue an operation to persist the data of @tag, unless they are programmed or obsolete. */
@@ -336,7 +336,7 @@ static void queue_persist_op_of_tag(struct aftl_dev *dev, u32 tag)
 		return;
 	op->kept = (struct aftl_plp_entry){ .what = what };
 	op->page = at->page;
-	aftl_dev_get_page(op->page);
+	aftl_dev_get_page_reference(op->page);
 	append_op_to_queue(dev);
 	at->persisted = true;
 	list_del_init(&at->unpersisted_node);
@@ -418,7 +418,7 @@ static void complete_queue_op(struct aftl_dev_op *op)
 	if (op->page && op->kind != AFTL_DEV_PERSIST)
 		hlist_del(&op->node);
 	if (op->page)
-		aftl_dev_put_page(dev, op->page);
+		aftl_dev_put_page_reference(dev, op->page);
 	op->done = true;
 	free_finished_ops(dev);
 	spin_unlock_irqrestore(&dev->lock, flags);
@@ -434,14 +434,14 @@ static void complete_failed_queue_op(struct aftl_dev_op *op)
 	complete_queue_op(op);
 }
 
-bool aftl_dev_is_data_lost(const struct aftl_dev *dev, const struct page *page, aftl_ppn_t ppn)
+bool aftl_dev_is_ppn_data_lost(const struct aftl_dev *dev, const struct page *page, aftl_ppn_t ppn)
 {
 	lockdep_assert_held(&dev->lock);
 	return page ? is_queued_page_lost(page) : test_bit(from_ppn(ppn), dev->lost);
 }
 
 /* Complete @run operations. Their memory may be reused at once, so look them up by number. */
-static void complete_ops_of_write_run(struct aftl_dev *dev, u32 first, u32 run, bool failed)
+static void complete_ops_written_together(struct aftl_dev *dev, u32 first, u32 run, bool failed)
 {
 	u32 number;
 
@@ -505,7 +505,7 @@ static u64 get_medium_offset_of_op(struct aftl_dev *dev, const struct aftl_dev_o
 	return offset;
 }
 
-static int write_op_singly(struct aftl_dev *dev, const struct aftl_dev_op *op, u64 offset)
+static int write_data_of_single_op(struct aftl_dev *dev, const struct aftl_dev_op *op, u64 offset)
 {
 	return aftl_bdev_write_page(&dev->device, op->page, offset,
 				    aftl_volume_geometry(dev->volume)->unit_bytes);
@@ -514,13 +514,13 @@ static int write_op_singly(struct aftl_dev *dev, const struct aftl_dev_op *op, u
 /* Write the data of @op again, alone, because most of a failed run can be written; else remap. */
 static int rewrite_or_remap_op(struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
-	int error = write_op_singly(dev, op, get_medium_offset_of_op(dev, op));
+	int error = write_data_of_single_op(dev, op, get_medium_offset_of_op(dev, op));
 	u64 offset;
 
 	if (!error)
 		return 0;
 	offset = remap_op_data(dev, op);
-	if (!offset || write_op_singly(dev, op, offset))
+	if (!offset || write_data_of_single_op(dev, op, offset))
 		return error;
 	DMWARN_LIMIT("%pg: error %d: data are elsewhere, and block %u is retired",
 		     dev->device.bdev, error,
@@ -538,7 +538,7 @@ static void rewrite_failed_write_run(struct aftl_dev *dev, struct aftl_dev_op *f
 		ret = rewrite_or_remap_op(dev, aftl_dev_op_at(dev, first->number + i));
 	if (ret)
 		aftl_bdev_set_error(&dev->device, ret);
-	complete_ops_of_write_run(dev, first->number, first->run, ret);
+	complete_ops_written_together(dev, first->number, first->run, ret);
 	aftl_bdev_end_write_retry(&dev->device);
 }
 
@@ -577,7 +577,7 @@ static void handle_ended_write_run(struct aftl_bdev_io *io, int error)
 	if (error)
 		postpone_rewrite_of_failed_run(op->dev, op);
 	else
-		complete_ops_of_write_run(op->dev, op->number, op->run, false);
+		complete_ops_written_together(op->dev, op->number, op->run, false);
 }
 
 /**
@@ -590,7 +590,7 @@ struct batch {
 	u32 end;
 };
 
-static u32 find_batch_end(const struct aftl_dev *dev)
+static u32 find_end_of_op_batch(const struct aftl_dev *dev)
 {
 	u32 end = dev->next + min_t(u32, dev->head - dev->next, BATCH);
 	u32 copies = 0;
@@ -605,7 +605,7 @@ static u32 find_batch_end(const struct aftl_dev *dev)
 }
 
 /* Take the next operations. Return false if neither these nor a flush or PLP release is queued. */
-static bool take_next_batch(struct aftl_dev *dev, struct batch *batch)
+static bool take_next_batch_of_ops(struct aftl_dev *dev, struct batch *batch)
 {
 	bool busy;
 
@@ -613,7 +613,7 @@ static bool take_next_batch(struct aftl_dev *dev, struct batch *batch)
 	busy = !dev->held && (dev->head != dev->next || !list_empty(&dev->flushes) ||
 			      !list_empty(&dev->releases));
 	batch->first = dev->next;
-	batch->end = busy ? find_batch_end(dev) : dev->next;
+	batch->end = busy ? find_end_of_op_batch(dev) : dev->next;
 	dev->next = batch->end;
 	spin_unlock_irq(&dev->lock);
 	return busy;
@@ -643,14 +643,14 @@ static bool choose_memory_page_of_copy(struct aftl_dev *dev, struct aftl_dev_op 
 
 	spin_lock_irq(&dev->lock);
 	found = get_page_of_ppn(dev, &origin, op->number, true);
-	lost = aftl_dev_is_data_lost(dev, found, origin);
+	lost = aftl_dev_is_ppn_data_lost(dev, found, origin);
 	op->offset = aftl_dev_get_offset_of_ppn(dev, origin);
 	op->page = found ? found : page;
 	if (lost)
 		mark_page_data_lost(op->page);
 	spin_unlock_irq(&dev->lock);
 	if (found)
-		aftl_dev_put_page(dev, page);
+		aftl_dev_put_page_reference(dev, page);
 	return !found && !lost;
 }
 
@@ -748,7 +748,7 @@ static void mark_unreadable_copies_lost(struct aftl_dev *dev, const struct batch
 
 		if (op->kind != AFTL_DEV_COPY || !op->error)
 			continue;
-		if (!aftl_bdev_is_sector_error(op->error) || !aftl_bdev_is_alive(&dev->device)) {
+		if (!aftl_bdev_is_error_of_sector(op->error) || !aftl_bdev_is_alive(&dev->device)) {
 			aftl_bdev_set_error(&dev->device, op->error);
 			return;
 		}
@@ -758,7 +758,7 @@ static void mark_unreadable_copies_lost(struct aftl_dev *dev, const struct batch
 	}
 }
 
-static void load_data_of_copies(struct aftl_dev *dev, const struct batch *batch)
+static void load_source_data_of_copy_ops(struct aftl_dev *dev, const struct batch *batch)
 {
 	u32 number;
 
@@ -820,7 +820,7 @@ static u32 count_ops_of_write_run(const struct aftl_dev *dev, u32 number, u32 en
 
 		if (!does_op_write_page(op) || op->again != first->again ||
 		    is_queued_page_lost(op->page) != is_queued_page_lost(first->page) ||
-		    !are_writes_of_same_submitter(&op->behalf, &first->behalf) ||
+		    !do_writes_have_one_submitter(&op->behalf, &first->behalf) ||
 		    from_ppn(op->to) != from_ppn(first->to) + run)
 			break;
 	}
@@ -855,7 +855,7 @@ static void report_lost_unit_to_ftl(struct aftl_dev *dev, const struct aftl_dev_
 	spin_unlock_bh(&dev->disk->lock);
 }
 
-static u32 report_lost_run_to_ftl(struct aftl_dev *dev, u32 number, u32 run)
+static u32 report_lost_units_to_ftl(struct aftl_dev *dev, u32 number, u32 run)
 {
 	u32 i;
 
@@ -863,7 +863,7 @@ static u32 report_lost_run_to_ftl(struct aftl_dev *dev, u32 number, u32 run)
 		    dev->device.bdev, run);
 	for (i = 0; i < run; i++)
 		report_lost_unit_to_ftl(dev, aftl_dev_op_at(dev, number + i));
-	complete_ops_of_write_run(dev, number, run, true);
+	complete_ops_written_together(dev, number, run, true);
 	return run;
 }
 
@@ -874,10 +874,10 @@ static u32 write_adjacent_ops(struct aftl_dev *dev, u32 number, u32 end)
 	u32 run = count_ops_of_write_run(dev, number, end);
 
 	if (is_queued_page_lost(op->page))
-		return report_lost_run_to_ftl(dev, number, run);
+		return report_lost_units_to_ftl(dev, number, run);
 	if ((op->again && prepare_ppns_for_overwrite(dev, op->to, run)) ||
 	    aftl_dev_get_error(dev)) {
-		complete_ops_of_write_run(dev, number, run, true);
+		complete_ops_written_together(dev, number, run, true);
 		return run;
 	}
 	op->run = run;
@@ -935,10 +935,10 @@ static int record_program_in_volume(struct aftl_dev *dev, struct aftl_dev_op *op
  * - An entry is *released* after the program of its page has been recorded, or after the page was
  *   overwritten or discarded. Its slot is free after the next commit: until then, a crash still
  *   needs the entry.
- * - If no slot is free, the page is *waiting for a slot*. persist_waiting_plp_entries() commits
- *   once and so frees slots for all pages that wait. It comes at the end of the batch, because some
- *   of them are released before and then need no slot. It comes earlier if an operation would
- *   destroy the version of a waiting page that a crash would recover, see
+ * - If no slot is free, the page is *waiting for a slot*. persist_entries_waiting_for_plp_slot()
+ *   commits once and so frees slots for all pages that wait. It comes at the end of the batch,
+ *   because some of them are released before and then need no slot. It comes earlier if an
+ *   operation would destroy the version of a waiting page that a crash would recover, see
  *   aftl_volume_awaits_plp_slots(). A page with an entry for an older version never waits.
  * - A page that no block can store is *unflushable*: it is never released, so that the next open
  *   restores it.
@@ -990,7 +990,7 @@ static u32 find_op_waiting_for_plp_slot(const struct aftl_dev *dev, u32 from, u3
 }
 
 /* Commit, and give PLP slots to operations before @until that wait for one; @end ends the batch. */
-static void persist_waiting_plp_entries(struct aftl_dev *dev, u32 until, u32 end)
+static void persist_entries_waiting_for_plp_slot(struct aftl_dev *dev, u32 until, u32 end)
 {
 	int ret = is_op_waiting_for_plp_slot(dev, until) ? aftl_volume_commit(dev->volume) : 0;
 
@@ -1069,7 +1069,7 @@ static void release_plp_entries_of_released_tags(struct aftl_dev *dev, u32 numbe
 }
 
 /* True if @op may destroy the durable version of a logical page whose new data wait for a slot. */
-static bool may_op_destroy_durable_version(const struct aftl_dev *dev, const struct aftl_dev_op *op)
+static bool may_op_destroy_durable_data(const struct aftl_dev *dev, const struct aftl_dev_op *op)
 {
 	bool bad = op->kind == AFTL_DEV_RETIRE;
 
@@ -1106,8 +1106,8 @@ static u32 execute_queue_op(struct aftl_dev *dev, u32 number, u32 end)
 	int error;
 
 	release_plp_entries_of_released_tags(dev, number, end);
-	if (may_op_destroy_durable_version(dev, op))
-		persist_waiting_plp_entries(dev, number, end);
+	if (may_op_destroy_durable_data(dev, op))
+		persist_entries_waiting_for_plp_slot(dev, number, end);
 	if (does_op_write_page(op))
 		return write_adjacent_ops(dev, number, end);
 	if (op->kind == AFTL_DEV_PERSIST) {
@@ -1122,7 +1122,7 @@ static u32 execute_queue_op(struct aftl_dev *dev, u32 number, u32 end)
 }
 
 /* Execute a batch. The plug gathers bios; they are submitted when the worker has to sleep. */
-static void execute_batch(struct aftl_dev *dev, const struct batch *batch)
+static void execute_batch_of_ops(struct aftl_dev *dev, const struct batch *batch)
 {
 	struct blk_plug plug;
 	u32 number = batch->first;
@@ -1132,7 +1132,7 @@ static void execute_batch(struct aftl_dev *dev, const struct batch *batch)
 	while (number != batch->end)
 		number += execute_queue_op(dev, number, batch->end);
 	release_plp_entries_of_released_tags(dev, batch->end, batch->end);
-	persist_waiting_plp_entries(dev, batch->end, batch->end);
+	persist_entries_waiting_for_plp_slot(dev, batch->end, batch->end);
 	blk_finish_plug(&plug);
 }
 
@@ -1196,9 +1196,9 @@ static void execute_queue_work(struct work_struct *work)
 	struct aftl_dev *dev = container_of(work, struct aftl_dev, work);
 	struct batch batch;
 
-	while (take_next_batch(dev, &batch)) {
-		load_data_of_copies(dev, &batch);
-		execute_batch(dev, &batch);
+	while (take_next_batch_of_ops(dev, &batch)) {
+		load_source_data_of_copy_ops(dev, &batch);
+		execute_batch_of_ops(dev, &batch);
 		commit_flushes_of_executed_ops(dev);
 		/* aftl_dev_drain_queue() waits for flushes and PLP releases, too: wake callers. */
 		spin_lock_irq(&dev->lock);
@@ -1213,7 +1213,7 @@ static void execute_queue_work(struct work_struct *work)
 
 /* Waiting */
 
-static bool queue_has_room_or_is_held(const struct aftl_dev *dev)
+static bool op_queue_has_room_or_is_stopped(const struct aftl_dev *dev)
 {
 	return !aftl_dev_is_congested(dev) || READ_ONCE(dev->held);
 }
@@ -1221,8 +1221,8 @@ static bool queue_has_room_or_is_held(const struct aftl_dev *dev)
 int aftl_dev_wait_for_room_in_queue(struct aftl_dev *dev, bool killable)
 {
 	if (!killable)
-		wait_event(dev->room, queue_has_room_or_is_held(dev));
-	else if (wait_event_killable(dev->room, queue_has_room_or_is_held(dev)))
+		wait_event(dev->room, op_queue_has_room_or_is_stopped(dev));
+	else if (wait_event_killable(dev->room, op_queue_has_room_or_is_stopped(dev)))
 		return -EINTR;
 	return aftl_dev_is_congested(dev) && READ_ONCE(dev->held) ? -EBUSY : 0;
 }
@@ -1330,10 +1330,10 @@ void aftl_dev_queue_exit(struct aftl_dev *dev)
 	/* Drop the memory pages of the queue's operations that were never executed. */
 	for (i = dev->tail; i != dev->head; i++)
 		if (aftl_dev_op_at(dev, i)->page)
-			aftl_dev_put_page(dev, aftl_dev_op_at(dev, i)->page);
+			aftl_dev_put_page_reference(dev, aftl_dev_op_at(dev, i)->page);
 	for (i = 0; dev->tags && i < dev->tag_count; i++)
 		if (dev->tags[i].page)
-			aftl_dev_put_page(dev, dev->tags[i].page);
+			aftl_dev_put_page_reference(dev, dev->tags[i].page);
 	mempool_exit(&dev->copies);
 	mempool_exit(&dev->pages);
 	aftl_dev_ring_exit(dev);

@@ -103,7 +103,7 @@ static struct page *take_spare_or_new_page(struct ram_store *ram)
  * Make a replaced page the spare one, unless a reader still holds it: then only drop the reference.
  * No new reader can find the page.
  */
-static void keep_replaced_page_as_spare_or_drop(struct ram_store *ram, struct page *page)
+static void recycle_replaced_page(struct ram_store *ram, struct page *page)
 {
 	if (page_count(page) != 1 || cmpxchg(&ram->spare, NULL, page))
 		put_page(page);
@@ -115,7 +115,7 @@ static void ram_store_release_pages(struct aftl_store *store, struct list_head *
 	struct page *next;
 
 	list_for_each_entry_safe(page, next, bytes, lru)
-		keep_replaced_page_as_spare_or_drop(to_ram(store), page);
+		recycle_replaced_page(to_ram(store), page);
 	INIT_LIST_HEAD(bytes);
 }
 

@@ -53,7 +53,7 @@ static u64 count_op_chunks(u64 ops)
  * Return the number of operations in the fixed part of the ring: those of programs, and of a reset
  * of all zones. A second reset of all zones, which is rare, waits for room.
  */
-static u64 count_ops_in_fixed_part_of_ring(const struct aftl_geometry *geo)
+static u64 get_min_capacity_of_op_ring(const struct aftl_geometry *geo)
 {
 	u64 programs = (u64)geo->luns * (aftl_units_per_program(geo) + geo->program_pages);
 
@@ -65,7 +65,7 @@ static u64 count_initial_ring_chunks(const struct aftl_geometry *geo)
 {
 	u64 units = geo->plp_entries ? LEAST_UNITS : 0;
 
-	return count_op_chunks(count_ops_in_fixed_part_of_ring(geo) + units * AFTL_DEV_UNIT_OPS);
+	return count_op_chunks(get_min_capacity_of_op_ring(geo) + units * AFTL_DEV_UNIT_OPS);
 }
 
 static u64 count_ring_table_entries(const struct aftl_geometry *geo)
@@ -218,7 +218,7 @@ int aftl_dev_ring_init(struct aftl_dev *dev)
 	u64 i;
 
 	dev->reserve = aftl_get_max_callbacks_per_host_call(geo);
-	dev->op_fixed = (u32)count_ops_in_fixed_part_of_ring(geo);
+	dev->op_fixed = (u32)get_min_capacity_of_op_ring(geo);
 	dev->op_mask = (u32)(entries - 1);
 	dev->op_chunks = kvzalloc_node(entries * sizeof(*dev->op_chunks), GFP_KERNEL,
 				       dev->disk->node);
