@@ -141,7 +141,7 @@ int aftl_device_alloc(struct aftl_device **out, const struct aftl_options *optio
 		return ret;
 	}
 	device->unit_shift = ilog2(device->shards.geo.unit_bytes >> SECTOR_SHIFT);
-	aftl_ranges_init_tree(&device->tags);
+	aftl_tagged_ranges_init_tree(&device->tags);
 	*out = device;
 	return 0;
 }
@@ -341,7 +341,7 @@ static void drop_device_tags(struct aftl_device *device)
 {
 	if (device->tags.count)
 		atomic_dec(&aftl_tags_in_use);
-	aftl_ranges_destroy(&device->tags);
+	aftl_tagged_ranges_destroy(&device->tags);
 }
 
 static void run_disk_close_task(struct aftl_shard_task *task)

@@ -13,13 +13,13 @@
 
 atomic_t aftl_tags_in_use __read_mostly;
 
-void aftl_ranges_init_tree(struct aftl_ranges *ranges)
+void aftl_tagged_ranges_init_tree(struct aftl_ranges *ranges)
 {
 	mt_init(&ranges->tree);
 	ranges->count = 0;
 }
 
-void aftl_ranges_destroy(struct aftl_ranges *ranges)
+void aftl_tagged_ranges_destroy(struct aftl_ranges *ranges)
 {
 	mtree_destroy(&ranges->tree);
 }
@@ -73,7 +73,7 @@ static u32 count_ranges_after_tagging(const struct aftl_ranges *ranges, u64 firs
 	return count;
 }
 
-int aftl_ranges_set_tag(struct aftl_ranges *ranges, u64 first, u64 last, u32 tag, u32 room)
+int aftl_tag_byte_range(struct aftl_ranges *ranges, u64 first, u64 last, u32 tag, u32 room)
 {
 	bool tagged = tag != AFTL_TAG_NONE;
 	u32 count;
@@ -91,7 +91,7 @@ int aftl_ranges_set_tag(struct aftl_ranges *ranges, u64 first, u64 last, u32 tag
 	return ret;
 }
 
-u32 aftl_ranges_get_tag(const struct aftl_ranges *ranges, u64 first, u64 last)
+u32 aftl_get_tag_of_byte_range(const struct aftl_ranges *ranges, u64 first, u64 last)
 {
 	MA_STATE(mas, get_tree_of_ranges(ranges), first, first);
 	u32 tag = AFTL_TAG_NONE;
@@ -110,7 +110,7 @@ u32 aftl_ranges_get_tag(const struct aftl_ranges *ranges, u64 first, u64 last)
 	return !tag || next > last ? tag : AFTL_TAG_NONE;
 }
 
-static void fill_extent_of_range(struct approxftl_extent *extent, u64 first, u64 last, u32 tag)
+static void describe_range_as_extent(struct approxftl_extent *extent, u64 first, u64 last, u32 tag)
 {
 	extent->offset = first;
 	extent->length = last == AFTL_LAST_BYTE ? APPROXFTL_TO_END : last - first + 1;
@@ -118,8 +118,8 @@ static void fill_extent_of_range(struct approxftl_extent *extent, u64 first, u64
 	extent->level = tag;
 }
 
-u32 aftl_ranges_list_extents(const struct aftl_ranges *ranges, u64 *cursor, u64 last,
-			     struct approxftl_extent *extents, u32 room)
+u32 aftl_tagged_ranges_list(const struct aftl_ranges *ranges, u64 *cursor, u64 last,
+			    struct approxftl_extent *extents, u32 room)
 {
 	MA_STATE(mas, get_tree_of_ranges(ranges), *cursor, *cursor);
 	bool more = false;
@@ -131,8 +131,8 @@ u32 aftl_ranges_list_extents(const struct aftl_ranges *ranges, u64 *cursor, u64 
 		more = count == room;
 		if (more)
 			break;
-		fill_extent_of_range(&extents[count++], mas.index, mas.last,
-				     get_tag_of_tree_entry(entry));
+		describe_range_as_extent(&extents[count++], mas.index, mas.last,
+					 get_tag_of_tree_entry(entry));
 		*cursor = mas.last + 1;
 	}
 	mas_unlock(&mas);

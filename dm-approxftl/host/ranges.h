@@ -63,21 +63,21 @@ static inline u32 aftl_tag_to_class(u32 tag)
 extern atomic_t aftl_tags_in_use;
 
 /**
- * aftl_ranges_init_tree() - initialise an empty set
+ * aftl_tagged_ranges_init_tree() - initialise an empty set
  * @ranges: set
  */
-void aftl_ranges_init_tree(struct aftl_ranges *ranges);
+void aftl_tagged_ranges_init_tree(struct aftl_ranges *ranges);
 
 /**
- * aftl_ranges_destroy() - free all ranges of a set
+ * aftl_tagged_ranges_destroy() - free all ranges of a set
  * @ranges: set that nobody else uses any more
  *
  * Context: process.
  */
-void aftl_ranges_destroy(struct aftl_ranges *ranges);
+void aftl_tagged_ranges_destroy(struct aftl_ranges *ranges);
 
 /**
- * aftl_ranges_set_tag() - tag the bytes from @first to @last
+ * aftl_tag_byte_range() - tag the bytes from @first to @last
  * @ranges: set that nobody else changes meanwhile
  * @first: first byte
  * @last: last byte
@@ -87,11 +87,11 @@ void aftl_ranges_destroy(struct aftl_ranges *ranges);
  * Context: process; may sleep.
  * Return: 0, -ENOSPC or -ENOMEM.
  */
-int __must_check aftl_ranges_set_tag(struct aftl_ranges *ranges, u64 first, u64 last, u32 tag,
+int __must_check aftl_tag_byte_range(struct aftl_ranges *ranges, u64 first, u64 last, u32 tag,
 				     u32 room);
 
 /**
- * aftl_ranges_get_tag() - look up the tag of the bytes from @first to @last
+ * aftl_get_tag_of_byte_range() - look up the tag of the bytes from @first to @last
  * @ranges: set
  * @first: first byte
  * @last: last byte
@@ -100,10 +100,10 @@ int __must_check aftl_ranges_set_tag(struct aftl_ranges *ranges, u64 first, u64 
  * Return: 0 if any of the bytes are tagged precise; else the smallest quality level if all of them
  * are tagged; else AFTL_TAG_NONE.
  */
-u32 aftl_ranges_get_tag(const struct aftl_ranges *ranges, u64 first, u64 last);
+u32 aftl_get_tag_of_byte_range(const struct aftl_ranges *ranges, u64 first, u64 last);
 
 /**
- * aftl_ranges_list_extents() - list the ranges in order
+ * aftl_tagged_ranges_list() - list the ranges in order
  * @ranges: set
  * @cursor: in: list ranges that end at or after this byte; out: the byte after the last listed
  *	range, or APPROXFTL_TO_END if no more follow
@@ -114,7 +114,7 @@ u32 aftl_ranges_get_tag(const struct aftl_ranges *ranges, u64 first, u64 last);
  * Context: takes the tree's lock; does not sleep.
  * Return: number of extents filled in.
  */
-u32 aftl_ranges_list_extents(const struct aftl_ranges *ranges, u64 *cursor, u64 last,
-			     struct approxftl_extent *extents, u32 room);
+u32 aftl_tagged_ranges_list(const struct aftl_ranges *ranges, u64 *cursor, u64 last,
+			    struct approxftl_extent *extents, u32 room);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "tags/control.h"
 
-int aftl_control_read_range(const struct approxftl_range *range, u64 *first, u64 *last)
+int aftl_control_get_range_limits(const struct approxftl_range *range, u64 *first, u64 *last)
 {
 	if (!range->length)
 		return -EINVAL;

@@ -16,7 +16,7 @@ static struct block_device *get_block_device_of_file(const struct file *file)
 	return S_ISBLK(file_inode(file)->i_mode) ? I_BDEV(file->f_mapping->host) : NULL;
 }
 
-static int call_fn_on_target_or_set_reason(dev_t dev, aftl_target_fn fn, void *data, u32 *reason)
+static int find_target_and_call_fn(dev_t dev, aftl_target_fn fn, void *data, u32 *reason)
 {
 	int ret = aftl_call_on_target_of_device(dev, fn, data);
 
@@ -47,7 +47,7 @@ struct tag_request {
 static int tag_device_ranges(struct aftl_ranges *ranges, const struct tag_request *request)
 {
 	u32 before = ranges->count;
-	int ret = aftl_ranges_set_tag(ranges, request->first, request->last, request->tag,
+	int ret = aftl_tag_byte_range(ranges, request->first, request->last, request->tag,
 				      before < MAX_DEVICE_RANGES ? MAX_DEVICE_RANGES - before : 0);
 
 	if (!before && ranges->count)
@@ -94,7 +94,7 @@ static int tag_device_file(struct aftl_control *control, struct file *file, void
 {
 	struct approxftl_range *range = argument;
 	struct tag_request request = { .tag = aftl_class_to_tag(range->class) };
-	int ret = aftl_control_read_range(range, &request.first, &request.last);
+	int ret = aftl_control_get_range_limits(range, &request.first, &request.last);
 
 	if (!ret)
 		ret = check_block_device_file(file, range);
@@ -102,8 +102,8 @@ static int tag_device_file(struct aftl_control *control, struct file *file, void
 		ret = filemap_write_and_wait(file->f_mapping);
 	if (ret)
 		return ret;
-	ret = call_fn_on_target_or_set_reason(get_block_device_of_file(file)->bd_dev,
-					      tag_target_ranges, &request, &request.reason);
+	ret = find_target_and_call_fn(get_block_device_of_file(file)->bd_dev,
+				      tag_target_ranges, &request, &request.reason);
 	range->reason = request.reason;
 	return ret;
 }
@@ -123,7 +123,7 @@ int aftl_control_tag_device(struct aftl_control *control, void *argument)
 
 /**
  * struct listing - arguments and result of list_device_tags(), which lists a device's tagged ranges
- * @cursor: see aftl_ranges_list_extents()
+ * @cursor: see aftl_tagged_ranges_list()
  * @extents: array that is filled in
  * @room: size of @extents
  * @count: number of extents filled in
@@ -139,8 +139,8 @@ static int list_device_tags(struct aftl_target *target, void *data)
 {
 	struct listing *listing = data;
 
-	listing->count = aftl_ranges_list_extents(&target->table.device->tags, &listing->cursor,
-						  AFTL_LAST_BYTE, listing->extents, listing->room);
+	listing->count = aftl_tagged_ranges_list(&target->table.device->tags, &listing->cursor,
+						 AFTL_LAST_BYTE, listing->extents, listing->room);
 	return 0;
 }
 
@@ -157,7 +157,7 @@ static int query_device_tags(struct block_device *device, struct approxftl_query
 	listing.extents = kmalloc_array(AFTL_BATCH, sizeof(*listing.extents), GFP_KERNEL);
 	if (!listing.extents)
 		return -ENOMEM;
-	ret = call_fn_on_target_or_set_reason(device->bd_dev, list_device_tags, &listing, &reason);
+	ret = find_target_and_call_fn(device->bd_dev, list_device_tags, &listing, &reason);
 	if (!ret && copy_to_user(u64_to_user_ptr(query->extents), listing.extents,
 				 listing.count * sizeof(*listing.extents)))
 		ret = -EFAULT;
@@ -324,8 +324,8 @@ static int answer_next_batch_of_stored_units(struct survey *survey)
 	int ret = locate_next_batch_of_pages(survey);
 
 	if (!ret)
-		ret = call_fn_on_target_or_set_reason(survey->dev, describe_units_of_batch, look,
-						      &survey->stored->reason);
+		ret = find_target_and_call_fn(survey->dev, describe_units_of_batch, look,
+					      &survey->stored->reason);
 	if (ret)
 		return ret;
 	if (copy_to_user(to + survey->stored->count, look->units,
@@ -336,11 +336,11 @@ static int answer_next_batch_of_stored_units(struct survey *survey)
 }
 
 /* Find the device, and set the first and the last byte of the query. */
-static int set_limits_of_stored_query(struct survey *survey, const struct file *file)
+static int set_limits_of_stored_units_query(struct survey *survey, const struct file *file)
 {
 	struct approxftl_stored *stored = survey->stored;
-	int ret = call_fn_on_target_or_set_reason(survey->dev, describe_units_of_batch,
-						  &survey->look, &stored->reason);
+	int ret = find_target_and_call_fn(survey->dev, describe_units_of_batch,
+					  &survey->look, &stored->reason);
 	u64 bytes = survey->inode ? i_size_read(survey->inode) : survey->look.bytes;
 
 	if (ret)
@@ -362,7 +362,7 @@ static int set_limits_of_stored_query(struct survey *survey, const struct file *
 static int answer_query_of_stored_units(struct survey *survey, const struct file *file)
 {
 	struct approxftl_stored *stored = survey->stored;
-	int ret = set_limits_of_stored_query(survey, file);
+	int ret = set_limits_of_stored_units_query(survey, file);
 
 	while (!ret && stored->count < stored->room && stored->cursor < survey->end) {
 		ret = answer_next_batch_of_stored_units(survey);
@@ -381,7 +381,7 @@ static int answer_query_of_stored_units(struct survey *survey, const struct file
  * Check permissions: bmap() reveals block locations, which only the owner may know. For a file with
  * a data journal it may also write back the journal and wait, so refuse such files.
  */
-static int check_stored_query_permission(struct survey *survey, struct file *file)
+static int check_permission_to_query_stored_units(struct survey *survey, struct file *file)
 {
 	const struct inode *inode = survey->inode;
 
@@ -416,10 +416,10 @@ static int identify_queried_device(struct survey *survey, struct file *file)
 		return -EOPNOTSUPP;
 	}
 	survey->dev = device->bd_dev;
-	return check_stored_query_permission(survey, file);
+	return check_permission_to_query_stored_units(survey, file);
 }
 
-static int query_stored_file(struct aftl_control *control, struct file *file, void *stored)
+static int query_storage_of_file(struct aftl_control *control, struct file *file, void *stored)
 {
 	struct survey survey = { .stored = stored };
 	int ret = identify_queried_device(&survey, file);
@@ -440,5 +440,5 @@ int aftl_control_query_stored_units(struct aftl_control *control, void *argument
 
 	stored->count = 0;
 	stored->reason = APPROXFTL_REASON_NONE;
-	return aftl_control_call_fn_on_fd(control, stored->fd, query_stored_file, stored);
+	return aftl_control_call_fn_on_fd(control, stored->fd, query_storage_of_file, stored);
 }

@@ -44,7 +44,7 @@ static int check_and_tag_file_range(struct aftl_control *control, struct file *f
 	struct approxftl_range *range = argument;
 	u64 first;
 	u64 last;
-	int ret = aftl_control_read_range(range, &first, &last);
+	int ret = aftl_control_get_range_limits(range, &first, &last);
 
 	if (!ret)
 		ret = aftl_check_file_tag_owner(file, &range->reason);
@@ -106,7 +106,7 @@ static int copy_tag_carriers_of_target(struct aftl_target *target, void *data)
  * Find the carriers that the device below evaluates: the device that @file is, or on which its file
  * system is directly. All other devices evaluate none.
  */
-static int get_carriers_of_device_below(const struct file *file, struct approxftl_tag_fd *tag)
+static int get_tag_carriers_of_device_below(const struct file *file, struct approxftl_tag_fd *tag)
 {
 	const struct inode *inode = get_data_inode_of_file(file);
 	const struct block_device *below = inode->i_sb->s_bdev;
@@ -156,7 +156,7 @@ static int tag_whole_file(struct aftl_control *control, struct file *file, void 
 {
 	struct approxftl_tag_fd *tag = argument;
 	u32 carriers = tag->carriers;
-	int ret = get_carriers_of_device_below(file, tag);
+	int ret = get_tag_carriers_of_device_below(file, tag);
 
 	tag->carriers = 0;
 	if (ret || S_ISBLK(file_inode(file)->i_mode))

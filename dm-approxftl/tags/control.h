@@ -24,15 +24,15 @@ typedef int (*aftl_control_fn)(struct aftl_control *control, void *argument);
 /* control-argument.c */
 
 /**
- * aftl_control_read_range() - convert offset and length to first and last byte
+ * aftl_control_get_range_limits() - convert offset and length to first and last byte
  * @range: range from user space
  * @first: set to the first byte
  * @last: set to the last byte
  *
  * Return: 0, -EINVAL if the length is 0, or -EOVERFLOW.
  */
-int __must_check aftl_control_read_range(const struct approxftl_range *range, u64 *first,
-					 u64 *last);
+int __must_check aftl_control_get_range_limits(const struct approxftl_range *range, u64 *first,
+					       u64 *last);
 
 /* Handler of an ioctl that is about an open file of the caller. */
 typedef int (*aftl_control_file_fn)(struct aftl_control *control, struct file *file,

@@ -150,7 +150,7 @@ static struct aftl_tag_decision decide_by_file(const struct tag_query *query,
 					       const struct bio_vec *segment)
 {
 	u64 first = aftl_page_file_offset(folio, segment->bv_page) + segment->bv_offset;
-	u32 tag = aftl_ranges_get_tag(&file->ranges, first, first + segment->bv_len - 1);
+	u32 tag = aftl_get_tag_of_byte_range(&file->ranges, first, first + segment->bv_len - 1);
 
 	if (tag != AFTL_TAG_NONE && !does_file_tag_apply(query, file, folio))
 		return (struct aftl_tag_decision){ AFTL_BY_OTHER_WRITER };
@@ -240,8 +240,8 @@ static struct aftl_tag_decision decide_by_range(const struct tag_query *query, s
 	u64 first = dm_target_offset(target->ti, at.bi_sector) << SECTOR_SHIFT;
 
 	return aftl_decide_class(AFTL_BY_DEVICE,
-				 aftl_ranges_get_tag(&target->table.device->tags, first,
-						     first + at.bi_size - 1));
+				 aftl_get_tag_of_byte_range(&target->table.device->tags, first,
+							    first + at.bi_size - 1));
 }
 
 static struct aftl_tag_decision decide_for_unit(struct tag_query *query, struct bvec_iter at)

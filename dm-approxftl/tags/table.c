@@ -155,7 +155,7 @@ static void free_tagged_file(struct fsnotify_mark *mark)
 	spin_lock(&marks.lock);
 	uncharge_file_from_user_quota(file);
 	spin_unlock(&marks.lock);
-	aftl_ranges_destroy(&file->ranges);
+	aftl_tagged_ranges_destroy(&file->ranges);
 	kfree_rcu(file, rcu);
 	aftl_marks_count_freed_mark(&marks);
 }
@@ -182,7 +182,7 @@ static struct aftl_file *alloc_tagged_file(struct inode *inode)
 	file->inode = inode;
 	file->buffer = inode_is_of_memory_file(inode);
 	aftl_writeback_record_file_system(file, inode);
-	aftl_ranges_init_tree(&file->ranges);
+	aftl_tagged_ranges_init_tree(&file->ranges);
 	aftl_mark_init_in_group(&marks, &file->mark);
 	/* Watch some events: in 6.1 a mark without events does not keep the inode in memory. */
 	file->mark.fs.mask = FS_ATTRIB | FS_MODIFY;
@@ -263,7 +263,7 @@ static u32 get_remaining_range_quota_of_user(const struct aftl_account *account)
 static int change_tagged_ranges(struct aftl_file *file, u64 first, u64 last, u32 tag, u32 *reason)
 {
 	u32 before = file->ranges.count;
-	int ret = aftl_ranges_set_tag(&file->ranges, first, last, tag,
+	int ret = aftl_tag_byte_range(&file->ranges, first, last, tag,
 				      get_remaining_range_quota_of_user(file->account));
 
 	if (ret == -ENOSPC)
@@ -328,8 +328,8 @@ static int list_tags_of_range(const struct aftl_file *file, struct aftl_said *sa
 	said->extents = kvmalloc_array(room, sizeof(*said->extents), GFP_KERNEL_ACCOUNT);
 	if (!said->extents)
 		return -ENOMEM;
-	said->count = aftl_ranges_list_extents(&file->ranges, &cursor, said->last,
-					       said->extents, room);
+	said->count = aftl_tagged_ranges_list(&file->ranges, &cursor, said->last,
+					      said->extents, room);
 	return 0;
 }
 
@@ -391,8 +391,8 @@ u32 aftl_file_list_tags(const struct inode *inode, u64 *cursor, struct approxftl
 	rcu_read_lock();
 	file = aftl_find_tagged_file(inode);
 	if (file)
-		count = aftl_ranges_list_extents(&file->ranges, cursor, AFTL_LAST_BYTE, extents,
-						 room);
+		count = aftl_tagged_ranges_list(&file->ranges, cursor, AFTL_LAST_BYTE, extents,
+						room);
 	else
 		*cursor = APPROXFTL_TO_END;
 	rcu_read_unlock();

@@ -197,9 +197,9 @@ void aftl_file_drop_tags(const struct inode *inode);
 bool aftl_is_file_tagged(const struct inode *inode);
 
 /**
- * aftl_file_list_tags() - list the tagged ranges of a file, see aftl_ranges_list_extents()
+ * aftl_file_list_tags() - list the tagged ranges of a file, see aftl_tagged_ranges_list()
  * @inode: inode; the caller has a reference
- * @cursor: as for aftl_ranges_list_extents()
+ * @cursor: as for aftl_tagged_ranges_list()
  * @extents: array that is filled in
  * @room: size of @extents
  *
