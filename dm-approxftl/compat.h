@@ -290,7 +290,7 @@ static inline ssize_t aftl_iter_write(struct file *file, struct iov_iter *iter, 
 }
 
 /* fsnotify_add_mark() takes the object since 6.10, before that the object's list of marks. */
-static inline int aftl_add_superblock_mark(struct fsnotify_mark *mark, struct super_block *sb)
+static inline int aftl_add_fsnotify_mark_to_sb(struct fsnotify_mark *mark, struct super_block *sb)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
 	return fsnotify_add_mark(mark, sb, FSNOTIFY_OBJ_TYPE_SB, 0);

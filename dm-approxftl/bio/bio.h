@@ -5,7 +5,7 @@
 #include <linux/device-mapper.h>
 
 /**
- * aftl_io_map() - the map method of the target
+ * aftl_map_bio() - the map method of the target
  * @ti: target
  * @bio: bio to be mapped
  *
@@ -13,6 +13,6 @@
  * durable store.
  * Return: DM_MAPIO_SUBMITTED, or DM_MAPIO_KILL for a bio that the target's limits exclude.
  */
-int aftl_io_map(struct dm_target *ti, struct bio *bio);
+int aftl_map_bio(struct dm_target *ti, struct bio *bio);
 
 #endif

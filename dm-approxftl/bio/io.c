@@ -111,7 +111,7 @@ static bool fill_request_from_bio(const struct aftl_target *target, struct bio *
 	return true;
 }
 
-static bool is_discard_or_zeroing(const struct aftl_request *request)
+static bool is_request_discard_or_zeroing(const struct aftl_request *request)
 {
 	return request->op == AFTL_OP_DISCARD || request->op == AFTL_OP_WRITE_ZEROES;
 }
@@ -157,7 +157,7 @@ static struct aftl_disk *map_bio_to_shard(const struct aftl_target *target, stru
 	request->units = bio_sectors(bio) >> device->unit_shift;
 	if (likely(device->shards.count == 1))
 		return device->disks[0];
-	if (request->op == AFTL_OP_FLUSH || is_discard_or_zeroing(request))
+	if (request->op == AFTL_OP_FLUSH || is_request_discard_or_zeroing(request))
 		return map_duplicated_bio_to_shard(device, bio, unit, request);
 	/* aftl_split_zone_reset_all() keeps REQ_OP_ZONE_RESET_ALL from devices with shards. */
 	if (unlikely(request->op == AFTL_OP_ZONE_RESET_ALL))
@@ -171,7 +171,7 @@ static void count_submitted_io(struct aftl_disk *disk, struct aftl_io *io)
 
 	trace_aftl_submit(disk, request);
 	disk->submitted++;
-	if (is_discard_or_zeroing(request))
+	if (is_request_discard_or_zeroing(request))
 		disk->store->type->forget(disk->store, to_lpn(request->unit), request->units,
 					  &io->bytes);
 }
@@ -237,7 +237,7 @@ static blk_status_t init_io_of_bio(struct aftl_disk *disk, struct aftl_io *io, s
 	return BLK_STS_OK;
 }
 
-int aftl_io_map(struct dm_target *ti, struct bio *bio)
+int aftl_map_bio(struct dm_target *ti, struct bio *bio)
 {
 	struct aftl_target *target = ti->private;
 	struct aftl_io *io = dm_per_bio_data(bio, sizeof(*io));
@@ -254,7 +254,7 @@ int aftl_io_map(struct dm_target *ti, struct bio *bio)
 	disk = map_bio_to_shard(target, bio, &io->request);
 	if (unlikely(!disk))
 		return DM_MAPIO_KILL;
-	if (unlikely(is_discard_or_zeroing(&io->request) && !io->request.units)) {
+	if (unlikely(is_request_discard_or_zeroing(&io->request) && !io->request.units)) {
 		bio_endio(bio);
 		return DM_MAPIO_SUBMITTED;
 	}

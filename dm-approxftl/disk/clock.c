@@ -20,7 +20,7 @@ u64 aftl_disk_now_ns(const struct aftl_disk *disk)
 	return disk->start_ns + div_u64(ktime_get_ns() - disk->start_host_ns, disk->scale);
 }
 
-u64 aftl_disk_compute_lateness(const struct aftl_disk *disk, const struct aftl_request *request)
+u64 aftl_disk_completion_lateness(const struct aftl_disk *disk, const struct aftl_request *request)
 {
 	u64 now_ns = ktime_get_ns();
 	u64 due_ns = aftl_disk_to_host_ns(disk, request->complete_ns);

@@ -18,10 +18,10 @@
 #include "core/persist/snapshot.h"
 #include "store/dev.h"
 
-/* Release the disk lock when aftl_get_amount_of_work_done() has grown by this much: about 100 us. */
+/* Release the disk lock when aftl_get_amount_of_work_done() has grown so much: about 100 us. */
 #define SLICE_WORK 128
 
-/* Work slices of a submitter or a store's worker before advance_disk_to_present_work() runs. */
+/* Work slices of a submitter or a store's worker before advance_disk_to_now_work() runs. */
 #define OWN_SLICES 64
 
 /* Limit of the sectors of requests that a soft interrupt ends: copying them takes about 50 us. */
@@ -59,7 +59,7 @@ static bool is_disk_work_slice_over(const struct aftl_disk *disk, u32 begin)
  * Execute one slice of work with "timing off", where device time passes as fast as the FTL can work
  * while requests are pending. Returns true if work is left.
  */
-static bool run_disk_slice_without_timing(struct aftl_disk *disk)
+static bool advance_untimed_disk_by_slice(struct aftl_disk *disk)
 {
 	u32 begin = aftl_get_amount_of_work_done(disk->ftl);
 
@@ -138,11 +138,11 @@ static struct aftl_request *take_completed_requests(struct aftl_disk *disk, u64 
 }
 
 /*
- * Queue advance_disk_to_present_work() for work that would take the caller too long. @behind means
+ * Queue advance_disk_to_now_work() for work that would take the caller too long. @behind means
  * that the FTL has not reached the present; the timer then stays off until the worker ends.
  * Otherwise only requests are left to be ended.
  */
-static void queue_disk_catch_up(struct aftl_disk *disk, bool behind)
+static void queue_work_to_advance_disk(struct aftl_disk *disk, bool behind)
 {
 	lockdep_assert_held(&disk->lock);
 	disk->behind |= behind;
@@ -156,7 +156,7 @@ static bool execute_slice_of_disk_work(struct aftl_disk *disk)
 
 	lockdep_assert_held(&disk->lock);
 	if (disk->scale == AFTL_TIMING_OFF)
-		more = run_disk_slice_without_timing(disk);
+		more = advance_untimed_disk_by_slice(disk);
 	else if (aftl_next_event_ns(disk->ftl) <= aftl_device_time_ns(disk->ftl))
 		more = advance_disk_by_slice(disk, aftl_device_time_ns(disk->ftl));
 	if (!more && disk->scale != AFTL_TIMING_OFF)
@@ -227,7 +227,7 @@ void aftl_disk_unlock_and_end_bios(struct aftl_disk *disk) __releases(&disk->loc
 	/* A stopped disk's FTL may be called by the caller of aftl_disk_stop() only. */
 	while (disk->running == running && execute_slice_of_disk_work(disk)) {
 		if (slices++ >= OWN_SLICES && running) {
-			queue_disk_catch_up(disk, true);
+			queue_work_to_advance_disk(disk, true);
 			break;
 		}
 		drop_disk_lock_briefly(disk);
@@ -241,13 +241,13 @@ void aftl_disk_unlock_and_end_bios(struct aftl_disk *disk) __releases(&disk->loc
  * This worker runs until the disk stops or reaches the present, which an overloaded FTL never does.
  * After each slice of work it lets other CPUs have the disk's lock.
  */
-static void advance_disk_to_present_work(struct work_struct *work)
+static void advance_disk_to_now_work(struct work_struct *work)
 {
 	struct aftl_disk *disk = container_of(work, struct aftl_disk, catch_up);
 
 	spin_lock_bh(&disk->lock);
 	while (disk->running && (disk->scale == AFTL_TIMING_OFF ?
-					 run_disk_slice_without_timing(disk) :
+					 advance_untimed_disk_by_slice(disk) :
 					 advance_disk_by_slice(disk, aftl_disk_now_ns(disk))))
 		drop_disk_lock_briefly(disk);
 	disk->behind = false;
@@ -270,7 +270,7 @@ static enum hrtimer_restart handle_fired_disk_timer(struct hrtimer *timer)
 	more = advance_disk_by_slice(disk, aftl_disk_now_ns(disk));
 	done = take_completed_requests(disk, SOFTIRQ_SECTORS);
 	if (more || disk->done)
-		queue_disk_catch_up(disk, more);
+		queue_work_to_advance_disk(disk, more);
 	arm_disk_timer(disk);
 	report_disk_failure(disk);
 	spin_unlock_bh(&disk->lock);
@@ -347,7 +347,7 @@ static void retire_worn_blocks_work(struct work_struct *work)
 	}
 }
 
-static void queue_retire_worn_blocks_work(struct aftl_disk *disk)
+static void queue_retirement_of_worn_blocks(struct aftl_disk *disk)
 {
 	schedule_work(&disk->wear);
 }
@@ -362,7 +362,7 @@ static void disk_set_drain_mode(struct aftl_disk *disk, bool hurry)
 static const struct aftl_disk_ops ops = {
 	.finish = aftl_disk_finish_requests,
 	.go_on = continue_stalled_disk_work,
-	.wear = queue_retire_worn_blocks_work,
+	.wear = queue_retirement_of_worn_blocks,
 	.hurry = disk_set_drain_mode,
 };
 
@@ -461,7 +461,7 @@ struct aftl_disk *aftl_disk_new(const struct aftl_options *options, u32 shard)
 	INIT_WORK(&disk->event, send_dm_event_of_disk_work);
 	INIT_WORK(&disk->wear, retire_worn_blocks_work);
 	INIT_WORK(&disk->collect, advance_untimed_gc_work);
-	INIT_WORK(&disk->catch_up, advance_disk_to_present_work);
+	INIT_WORK(&disk->catch_up, advance_disk_to_now_work);
 	aftl_hrtimer_setup(&disk->timer, handle_fired_disk_timer, HRTIMER_MODE_ABS_SOFT);
 	return disk;
 }
@@ -485,9 +485,9 @@ static int check_disk_memory(const struct aftl_options *options, const struct af
 			 shards, (bytes + store) >> 20);
 }
 
-int aftl_disk_check_memory_of_other_shards(const struct aftl_disk *disk,
-					   const struct aftl_options *options,
-					   struct aftl_error *error)
+int aftl_disk_check_memory_for_shards(const struct aftl_disk *disk,
+				      const struct aftl_options *options,
+				      struct aftl_error *error)
 {
 	return check_disk_memory(options, disk->ftl, error);
 }
@@ -507,8 +507,8 @@ int aftl_disk_check_options(const struct aftl_options *options, struct aftl_erro
 	return ret;
 }
 
-int aftl_disk_begin_use(struct aftl_disk *disk, const struct aftl_config *config,
-			struct aftl_error *error)
+int aftl_disk_mark_in_use(struct aftl_disk *disk, const struct aftl_config *config,
+			  struct aftl_error *error)
 {
 	return disk->durable ? aftl_dev_begin_use(disk->durable, config, error) : 0;
 }
@@ -524,7 +524,7 @@ void aftl_disk_start(struct aftl_disk *disk, struct dm_table *table)
 	aftl_disk_unlock_and_end_bios(disk);
 	aftl_disk_queue_gc(disk);
 	if (disk->durable)
-		queue_retire_worn_blocks_work(disk);
+		queue_retirement_of_worn_blocks(disk);
 }
 
 static void stop_disk_clock(struct aftl_disk *disk)
@@ -552,7 +552,7 @@ static void drain_disk_without_timing(struct aftl_disk *disk)
 {
 	while (has_disk_pending_events(disk)) {
 		if (!aftl_disk_lock_and_advance(disk, false))
-			run_disk_slice_without_timing(disk);
+			advance_untimed_disk_by_slice(disk);
 		spin_unlock_bh(&disk->lock);
 		cond_resched();
 	}
@@ -606,7 +606,7 @@ static void set_drain_mode_of_stopped_disk(struct aftl_disk *disk, bool hurry)
 	spin_unlock_bh(&disk->lock);
 }
 
-void aftl_disk_empty_buffer(struct aftl_disk *disk)
+void aftl_disk_drain_write_buffer(struct aftl_disk *disk)
 {
 	set_drain_mode_of_stopped_disk(disk, true);
 	drain_disk_without_timing(disk);
@@ -621,7 +621,7 @@ void aftl_disk_close(struct aftl_disk *disk)
 		return;
 	/* A snapshot can be written only if the write buffer is empty. */
 	if (disk->durable->safe)
-		aftl_disk_empty_buffer(disk);
+		aftl_disk_drain_write_buffer(disk);
 	quiesce_disk(disk);
 	if (aftl_dev_close(disk->durable, &error))
 		DMERR("%pg: %s", disk->durable->device.bdev, error.text);

@@ -124,7 +124,7 @@ int __must_check aftl_disk_open(struct aftl_disk *disk, const struct aftl_option
 				struct aftl_error *error);
 
 /**
- * aftl_disk_check_memory_of_other_shards() - check that other shards have memory
+ * aftl_disk_check_memory_for_shards() - check that other shards have memory
  * @disk: disk of shard 0, open
  * @options: parsed table line of the whole device
  * @error: set to a message on failure
@@ -132,12 +132,12 @@ int __must_check aftl_disk_open(struct aftl_disk *disk, const struct aftl_option
  * Context: process.
  * Return: 0 or -ENOMEM.
  */
-int __must_check aftl_disk_check_memory_of_other_shards(const struct aftl_disk *disk,
-							const struct aftl_options *options,
-							struct aftl_error *error);
+int __must_check aftl_disk_check_memory_for_shards(const struct aftl_disk *disk,
+						   const struct aftl_options *options,
+						   struct aftl_error *error);
 
 /**
- * aftl_disk_begin_use() - prepare the store for aftl_disk_start()
+ * aftl_disk_mark_in_use() - prepare the store for aftl_disk_start()
  * @disk: disk that is stopped
  * @config: parameters of the whole device
  * @error: set to a message on failure
@@ -145,8 +145,8 @@ int __must_check aftl_disk_check_memory_of_other_shards(const struct aftl_disk *
  * Context: process; may sleep.
  * Return: 0, or a negative error code if the durable store cannot be written.
  */
-int __must_check aftl_disk_begin_use(struct aftl_disk *disk, const struct aftl_config *config,
-				     struct aftl_error *error);
+int __must_check aftl_disk_mark_in_use(struct aftl_disk *disk, const struct aftl_config *config,
+				       struct aftl_error *error);
 
 /**
  * aftl_disk_close() - save the FTL state of a durable disk, for a fast recovery
@@ -167,7 +167,7 @@ void aftl_disk_destroy(struct aftl_disk *disk);
 
 /**
  * aftl_disk_start() - start the clock
- * @disk: disk after aftl_disk_begin_use()
+ * @disk: disk after aftl_disk_mark_in_use()
  * @table: dm table that gets an event when the disk becomes read-only or its store fails
  *
  * Context: process.
@@ -203,15 +203,14 @@ void aftl_disk_queue_gc(struct aftl_disk *disk);
 int aftl_disk_execute_request(struct aftl_disk *disk, struct aftl_io *io);
 
 /**
- * aftl_disk_empty_buffer() - program all data of the write buffer, also of a power-loss-protected
- * one
+ * aftl_disk_drain_write_buffer() - program all data of the write buffer, even if it has PLP
  * @disk: disk that is stopped
  *
  * A flush leaves data in a buffer with power-loss protection.
  *
  * Context: process, without the disk's lock; may sleep.
  */
-void aftl_disk_empty_buffer(struct aftl_disk *disk);
+void aftl_disk_drain_write_buffer(struct aftl_disk *disk);
 
 /**
  * aftl_disk_lock_and_advance() - lock the disk and advance it to the present, for one FTL call
@@ -287,14 +286,14 @@ u64 aftl_disk_now_ns(const struct aftl_disk *disk);
 u64 aftl_disk_to_host_ns(const struct aftl_disk *disk, u64 device_ns);
 
 /**
- * aftl_disk_compute_lateness() - compute by how much the completion of a request is late
+ * aftl_disk_completion_lateness() - compute by how much the completion of a request is late
  * @disk: disk that has been started
  * @request: request that is complete in device time
  *
  * Context: any; needs no lock while the disk is running.
  * Return: host time in ns since the completion was due; 0 if it is not late.
  */
-u64 aftl_disk_compute_lateness(const struct aftl_disk *disk, const struct aftl_request *request);
+u64 aftl_disk_completion_lateness(const struct aftl_disk *disk, const struct aftl_request *request);
 
 /* finish.c */
 

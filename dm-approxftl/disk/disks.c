@@ -217,7 +217,7 @@ int aftl_device_open(struct aftl_device *device, struct block_device *bdev,
 	run_disk_open_task(device->tasks);
 	ret = find_first_failed_disk(device, error);
 	if (!ret)
-		ret = aftl_disk_check_memory_of_other_shards(first->disk, first->options, error);
+		ret = aftl_disk_check_memory_for_shards(first->disk, first->options, error);
 	if (ret)
 		return ret;
 	run_shard_tasks_in_parallel(device, 1, run_disk_open_task);
@@ -248,7 +248,7 @@ int aftl_device_begin_use(struct aftl_device *device, const struct aftl_config *
 	u32 i;
 
 	for (i = 0; !ret && i < device->shards.count; i++) {
-		ret = aftl_disk_begin_use(device->disks[i], config, &cause);
+		ret = aftl_disk_mark_in_use(device->disks[i], config, &cause);
 		ret = set_error_with_shard_number(device, i, ret, &cause, error);
 	}
 	return ret;
@@ -268,10 +268,10 @@ void aftl_device_stop(struct aftl_device *device)
 		aftl_disk_stop(device->disks[i - 1]);
 }
 
-void aftl_device_empty_buffers(struct aftl_device *device)
+void aftl_device_drain_write_buffers(struct aftl_device *device)
 {
 	aftl_each_disk(disk, device)
-		aftl_disk_empty_buffer(*disk);
+		aftl_disk_drain_write_buffer(*disk);
 }
 
 /**

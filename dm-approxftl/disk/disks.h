@@ -111,7 +111,7 @@ int __must_check aftl_device_create(struct aftl_device **out, const struct aftl_
 				    struct aftl_error *error);
 
 /**
- * aftl_device_begin_use() - call aftl_disk_begin_use() for each disk until one fails
+ * aftl_device_begin_use() - call aftl_disk_mark_in_use() for each disk until one fails
  * @device: device that is stopped
  * @config: parameters of the whole device
  * @error: set to a message on failure
@@ -133,12 +133,12 @@ int __must_check aftl_device_begin_use(struct aftl_device *device, const struct 
 void aftl_device_destroy(struct aftl_device *device);
 
 /**
- * aftl_device_empty_buffers() - call aftl_disk_empty_buffer() for each disk
+ * aftl_device_drain_write_buffers() - call aftl_disk_drain_write_buffer() for each disk
  * @device: device that is stopped
  *
  * Context: process, without a disk's lock; may sleep.
  */
-void aftl_device_empty_buffers(struct aftl_device *device);
+void aftl_device_drain_write_buffers(struct aftl_device *device);
 
 struct aftl_counts;
 

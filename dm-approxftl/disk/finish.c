@@ -27,7 +27,7 @@ static void record_completion_lateness(struct aftl_disk *disk, const struct aftl
 	u64 late_ns = 0;
 
 	if (disk->scale != AFTL_TIMING_OFF) {
-		late_ns = aftl_disk_compute_lateness(disk, request);
+		late_ns = aftl_disk_completion_lateness(disk, request);
 		spin_lock_bh(&disk->late_lock);
 		aftl_histogram_add(&disk->late, late_ns);
 		spin_unlock_bh(&disk->late_lock);

@@ -71,7 +71,7 @@ void aftl_target_copy_table_properties(const struct aftl_target *target, struct 
 	line->sectors = target->ti->len;
 }
 
-void aftl_call_on_each_target(aftl_target_fn fn, void *data)
+void aftl_call_fn_on_each_target(aftl_target_fn fn, void *data)
 {
 	struct aftl_target *target;
 
@@ -126,7 +126,7 @@ static int try_call_fn_on_target_of_device(dev_t dev, aftl_target_fn fn, void *d
  * approxftl device, its resume needs aftl_targets_lock. So never wait for a gate under that lock,
  * and start no I/O for memory allocations under the locks.
  */
-int aftl_call_on_target_of_device(dev_t dev, aftl_target_fn fn, void *data)
+int aftl_call_fn_on_target_of_device(dev_t dev, aftl_target_fn fn, void *data)
 {
 	unsigned int flags = memalloc_noio_save();
 	int ret = try_call_fn_on_target_of_device(dev, fn, data);

@@ -110,7 +110,7 @@ void aftl_target_copy_table_properties(const struct aftl_target *target, struct 
 typedef int (*aftl_target_fn)(struct aftl_target *target, void *data);
 
 /**
- * aftl_call_on_target_of_device() - call @fn for the target that is live or suspended on a device
+ * aftl_call_fn_on_target_of_device() - call @fn for the live or suspended target of a device
  * @dev: number of the mapped device
  * @fn: called under the target's gate; must allocate memory without I/O
  * @data: second argument of @fn
@@ -120,10 +120,10 @@ typedef int (*aftl_target_fn)(struct aftl_target *target, void *data);
  * Context: process; may sleep.
  * Return: result of @fn, -ENODEV if @dev is no device of this target, or -EINTR.
  */
-int aftl_call_on_target_of_device(dev_t dev, aftl_target_fn fn, void *data);
+int aftl_call_fn_on_target_of_device(dev_t dev, aftl_target_fn fn, void *data);
 
 /**
- * aftl_call_on_each_target() - call @fn for each target that owns data
+ * aftl_call_fn_on_each_target() - call @fn for each target that owns data
  * @fn: function; may use the request queue but not the disks; its result is ignored
  * @data: second argument of @fn
  *
@@ -131,6 +131,6 @@ int aftl_call_on_target_of_device(dev_t dev, aftl_target_fn fn, void *data);
  *
  * Context: process; takes aftl_targets_lock, but no gate.
  */
-void aftl_call_on_each_target(aftl_target_fn fn, void *data);
+void aftl_call_fn_on_each_target(aftl_target_fn fn, void *data);
 
 #endif

@@ -18,7 +18,7 @@ static struct block_device *get_block_device_of_file(const struct file *file)
 
 static int find_target_and_call_fn(dev_t dev, aftl_target_fn fn, void *data, u32 *reason)
 {
-	int ret = aftl_call_on_target_of_device(dev, fn, data);
+	int ret = aftl_call_fn_on_target_of_device(dev, fn, data);
 
 	if (ret == -ENODEV)
 		*reason = APPROXFTL_REASON_DEVICE;

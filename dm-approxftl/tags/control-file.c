@@ -111,7 +111,7 @@ static int get_tag_carriers_of_device_below(const struct file *file, struct appr
 	const struct inode *inode = get_data_inode_of_file(file);
 	const struct block_device *below = inode->i_sb->s_bdev;
 	dev_t dev = S_ISBLK(inode->i_mode) ? inode->i_rdev : below ? below->bd_dev : 0;
-	int ret = dev ? aftl_call_on_target_of_device(dev, copy_tag_carriers_of_target, tag) :
+	int ret = dev ? aftl_call_fn_on_target_of_device(dev, copy_tag_carriers_of_target, tag) :
 			-ENODEV;
 
 	return ret == -ENODEV ? 0 : ret;

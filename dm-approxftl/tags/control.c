@@ -67,7 +67,7 @@ static int execute_caps_ioctl(struct aftl_control *control, void *argument)
 	if (!ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN))
 		caps->may &= ~(APPROXFTL_CAN_DEVICE | APPROXFTL_CAN_WATCH);
 	aftl_get_limits_of_tagged_files(caps);
-	aftl_call_on_each_target(increment_device_count, &caps->devices);
+	aftl_call_fn_on_each_target(increment_device_count, &caps->devices);
 	return 0;
 }
 

@@ -84,7 +84,7 @@ void aftl_blktrace_emit_task_tag_change(u32 owner, u32 tag, const char *label)
 	scnprintf(text, sizeof(text), "approxftl region %d %s %s%s%s", current->pid,
 		  owner == APPROXFTL_THREAD ? "thread" : "process",
 		  tag == AFTL_TAG_NONE ? "end" : aftl_level_names[tag], *label ? " " : "", label);
-	aftl_call_on_each_target(add_note_to_target_trace, text);
+	aftl_call_fn_on_each_target(add_note_to_target_trace, text);
 }
 
 int aftl_blktrace_emit_user_label(const char *label)
@@ -94,6 +94,6 @@ int aftl_blktrace_emit_user_label(const char *label)
 	if (!is_trace_note_allowed())
 		return -EAGAIN;
 	scnprintf(text, sizeof(text), "approxftl label %d %s", current->pid, label);
-	aftl_call_on_each_target(add_note_to_target_trace, text);
+	aftl_call_fn_on_each_target(add_note_to_target_trace, text);
 	return 0;
 }

@@ -162,7 +162,7 @@ static int add_superblock_watch(struct super_block *sb)
 	watch->sb = sb;
 	aftl_mark_init_in_group(&marks, &watch->mark);
 	watch->mark.fs.mask = FS_OPEN;
-	ret = aftl_add_superblock_mark(&watch->mark.fs, sb);
+	ret = aftl_add_fsnotify_mark_to_sb(&watch->mark.fs, sb);
 	if (!ret) {
 		spin_lock(&marks.lock);
 		aftl_mark_add_to_list(&marks, &watch->mark);

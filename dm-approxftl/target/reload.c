@@ -354,7 +354,7 @@ static int transfer_device_data(struct aftl_device *to, struct aftl_device *from
 		cond_resched();
 	}
 	if (!ret) {
-		aftl_device_empty_buffers(to);
+		aftl_device_drain_write_buffers(to);
 		ret = mark_lost_units_on_new_device(to, from, end);
 	}
 	if (ret)

@@ -516,7 +516,7 @@ static int take_over_data_with_new_params(struct aftl_target *target, struct aft
 	int ret;
 
 	if (own->device && !target->below)
-		aftl_device_empty_buffers(own->device);
+		aftl_device_drain_write_buffers(own->device);
 	if (own->device) {
 		counts = aftl_device_save_counters(own->device);
 		if (!counts)
@@ -743,7 +743,7 @@ static struct target_type approxftl_target = {
 	.module = THIS_MODULE,
 	.ctr = target_ctr,
 	.dtr = target_dtr,
-	.map = aftl_io_map,
+	.map = aftl_map_bio,
 	.preresume = target_preresume,
 	.resume = target_resume,
 	.postsuspend = target_postsuspend,

@@ -34,7 +34,7 @@
  * 1. aftl_targets_lock protects the list of targets and the ownership of data. It is not held
  *    during I/O.
  * 2. aftl_target.gate of the target that is resumed, suspended or removed, or that gets a message.
- *    aftl_call_on_target_of_device() and lock_target_list_and_target() only try it, because
+ *    aftl_call_fn_on_target_of_device() and lock_target_list_and_target() only try it, because
  *    postsuspend holds it during I/O, and the message "audit" for long. The others may wait for
  *    it under lock 1: a table that is being resumed has no device, so its messages end at once,
  *    and device-mapper has waited for the messages of a table that it destroys.
