@@ -64,7 +64,7 @@ class Log:
     entries: list[Entry]
 
     @property
-    def log_in_stream_order(self) -> list[Entry]:
+    def sorted_log_entries(self) -> list[Entry]:
         """Return the entries of a replay's log in the order of the request stream."""
         return sorted(self.entries, key=lambda entry: entry.sequence)
 

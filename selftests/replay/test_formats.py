@@ -69,7 +69,7 @@ def test_replayed_requests_equal_the_trace(tmp_path: Path, make: Callable[[Path]
     done = run_replay(make(tmp_path / "trace"), tmp_path / "disk", "--size", "1MiB", "--read-back",
                       "--record", log)
     assert done.code == 0, done.err
-    assert [extract_logged_request(e) for e in read_log(log).log_in_stream_order
+    assert [extract_logged_request(e) for e in read_log(log).sorted_log_entries
             if e.sequence] == WANTED
     assert title in done.err
     assert "300 requests: span 89.70 ms, 66.6 % writes" in done.err
@@ -106,7 +106,7 @@ def test_a_flush_before_a_write_is_a_request(tmp_path: Path) -> None:
     (tmp_path / "cap.blktrace.0").write_bytes(traces.pack_events(events))
     log = tmp_path / "log"
     run_replay_for_json(tmp_path / "cap", tmp_path / "disk", "--size", "1MiB", "--record", log)
-    assert [extract_logged_request(e) for e in read_log(log).log_in_stream_order] == [
+    assert [extract_logged_request(e) for e in read_log(log).sorted_log_entries] == [
         (0, 0, 0, FLUSH), (0, 8, 8, WRITE)]
 
 
@@ -126,7 +126,7 @@ def test_columns_of_a_csv_trace_are_set_by_an_option(tmp_path: Path) -> None:
                       "--columns", "time=1,offset=2,op=3,bytes=4", "--time-unit", "us",
                       "--offset-unit", "sectors")
     assert done.code == 0, done.err
-    assert [extract_logged_request(e) for e in read_log(log).log_in_stream_order] == [
+    assert [extract_logged_request(e) for e in read_log(log).sorted_log_entries] == [
         (0, 8, 8, WRITE), (4000, 16, 8, READ)]
 
 

@@ -65,7 +65,7 @@ def test_replayed_requests_equal_the_record(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     document = run_replay_for_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
-    entries = read_log(log).log_in_stream_order
+    entries = read_log(log).sorted_log_entries
     assert [e.sequence for e in entries] == list(range(1, 501))
     wanted = [(r.off_sect, r.nsect, r.op, r.klass, 0) for r in records]
     assert [e.entry_fields_without_times for e in entries] == wanted
@@ -79,7 +79,7 @@ def test_no_request_is_early_and_the_replay_lasts_as_long_as_the_trace(tmp_path:
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
     run_replay_for_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log)
-    entries = read_log(log).log_in_stream_order
+    entries = read_log(log).sorted_log_entries
     assert all(e.due_ns <= e.submit_ns <= e.complete_ns for e in entries)
     assert [e.due_ns for e in entries] == [r.t_ns for r in records]
 
@@ -91,8 +91,8 @@ def test_option_speed_divides_arrival_times(tmp_path: Path, speed: str, factor: 
     log = tmp_path / "log"
     run_replay_for_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log, "--speed",
                         speed)
-    assert [e.due_ns for e in read_log(log).log_in_stream_order] == [int(r.t_ns * factor)
-                                                                     for r in records]
+    assert [e.due_ns for e in read_log(log).sorted_log_entries] == [int(r.t_ns * factor)
+                                                                    for r in records]
 
 
 def find_max_requests_in_flight(entries: list[Entry]) -> int:
@@ -140,7 +140,7 @@ def test_io_uring_and_threads_issue_the_same_requests(tmp_path: Path) -> None:
         run_replay_for_json(
             trace, disk, "--size", "1MiB", "--record", log, "--engine", engine, "--closed-loop", "1"
         )
-        requests = [e.entry_fields_without_times for e in read_log(log).log_in_stream_order]
+        requests = [e.entry_fields_without_times for e in read_log(log).sorted_log_entries]
         found[engine] = (hashlib.sha256(disk.read_bytes()).hexdigest(), requests)
     assert found["io_uring"] == found["threads"]
 
@@ -266,7 +266,7 @@ def test_a_killed_replay_leaves_a_usable_log(tmp_path: Path) -> None:
     assert entries.count == 0
     assert 50 <= len(entries.entries) < 4000
     # Requests in flight are missing, at most as many as the default depth.
-    numbers = [e.sequence for e in entries.log_in_stream_order]
+    numbers = [e.sequence for e in entries.sorted_log_entries]
     assert len({*numbers}) == len(numbers) > numbers[-1] - 1024 and numbers[0] >= 1
     done = run_replay("--summarise", log, "--json")
     document = json.loads(done.out)
@@ -440,7 +440,7 @@ def test_a_failed_request_fails_the_replay(tmp_path: Path) -> None:
     out, _ = running.communicate()
     assert running.returncode == 1
     assert "failed: 1, the first with: Input/output error" in out
-    assert [e.error for e in read_log(log).log_in_stream_order] == [0, 5]
+    assert [e.error for e in read_log(log).sorted_log_entries] == [0, 5]
 
 
 def test_dry_run_changes_nothing(tmp_path: Path) -> None:
@@ -472,7 +472,7 @@ def test_folded_requests_stay_inside_the_device(
     log = place / "log"
     size = size_units * UNIT
     run_replay_for_json(trace, place / "disk", "--size", str(size), "--fold", "--record", log)
-    for (first, units), entry in zip(requests, read_log(log).log_in_stream_order, strict=True):
+    for (first, units), entry in zip(requests, read_log(log).sorted_log_entries, strict=True):
         assert entry.nsect == units * UNIT_SECTORS
         assert entry.off_sect + entry.nsect <= size // 512
         inside = first + units <= size_units
@@ -486,7 +486,7 @@ def test_option_align_rounds_ranges_outward(tmp_path: Path) -> None:
     log = tmp_path / "log"
     run_replay_for_json(trace, tmp_path / "disk", "--size", "64KiB", "--align", "4KiB", "--record",
                         log)
-    entries = read_log(log).log_in_stream_order
+    entries = read_log(log).sorted_log_entries
     assert [(e.off_sect, e.nsect) for e in entries] == [(0, 8), (8, 8), (8, 16)]
 
 
