@@ -191,13 +191,13 @@ def test_many_python_runs_share_a_parameter_file(tmp_path: Path) -> None:
 
 
 def test_simulations_in_threads_give_the_same_results() -> None:
-    def run_with_seed(seed: int) -> tuple[str, int]:
+    def run_simulation(seed: int) -> tuple[str, int]:
         run = aftl.simulate(profile="demo", requests=20000, seed=seed, fill="random")
         return run.json, int(run.requests.response_ns.sum())
 
-    expected = {seed: run_with_seed(seed) for seed in range(1, 5)}
+    expected = {seed: run_simulation(seed) for seed in range(1, 5)}
     found: dict[int, tuple[str, int]] = {}
-    threads = [threading.Thread(target=lambda seed=seed: found.update({seed: run_with_seed(seed)}))
+    threads = [threading.Thread(target=lambda seed=seed: found.update({seed: run_simulation(seed)}))
                for seed in expected]
     for thread in threads:
         thread.start()
