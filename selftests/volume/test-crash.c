@@ -795,6 +795,8 @@ static void rerun_failed_seeds(void)
 	/* Recovery must not take a program that the death of its die aborted. */
 	run_scenario_of_seed(30000138, ZONED);
 	run_scenario_of_seed(50000286, ZONED);
+	/* Pages of one program of a zone are before and beyond the recovered write pointer. */
+	run_scenario_of_seed(3001374, ZONED);
 	for (i = 1; i <= 12; i++)
 		run_scenario_of_seed(i, WORN);
 	CHECK_RANGE(tally.uncorrectable, 10, U32_MAX);

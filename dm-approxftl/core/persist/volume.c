@@ -742,9 +742,37 @@ void aftl_volume_ignore_damage(struct aftl_volume *volume)
 	volume->ignore_damage = true;
 }
 
-/* Clear @dropped bits of the page's mapping; an entry that maps nothing is cleared altogether. */
+/*
+ * Return true if a page of the same zone program as @page remains mapped. All pages of such a
+ * program must keep their entries: recovery drops a zone program if a page has no entry.
+ */
+static bool zone_program_remains_mapped(struct aftl_volume *volume, u32 page)
+{
+	const struct aftl_geometry *geo = &volume->geo;
+	u32 first = page - page % geo->pages % geo->program_pages;
+	bool mapped = false;
+	u32 i;
+
+	for (i = first; geo->zones && !mapped && i < first + geo->program_pages; i++) {
+		struct aftl_place at = aftl_spare_place(&volume->header.layout, geo, i);
+		const u8 *bytes = aftl_volume_modify_table_entry(volume, at);
+		struct aftl_spare spare;
+
+		if (!bytes)
+			return false;
+		mapped = !aftl_spare_entry_decode(&spare, geo, bytes) && spare.seq &&
+			 spare.mapped & ~aftl_volume_get_invalid_ppns_of_page(volume, i);
+	}
+	return mapped;
+}
+
+/*
+ * Clear @dropped bits of the page's mapping. An entry that maps nothing is cleared altogether,
+ * unless its zone program needs it.
+ */
 static int invalidate_ppns_in_page(struct aftl_volume *volume, u32 page, u16 dropped)
 {
+	bool needed = zone_program_remains_mapped(volume, page);
 	struct aftl_place at = aftl_spare_place(&volume->header.layout, &volume->geo, page);
 	u8 *bytes = aftl_volume_modify_table_entry(volume, at);
 	struct aftl_spare spare;
@@ -754,7 +782,7 @@ static int invalidate_ppns_in_page(struct aftl_volume *volume, u32 page, u16 dro
 	if (aftl_spare_entry_decode(&spare, &volume->geo, bytes) || !spare.seq)
 		return 0;
 	spare.mapped &= ~dropped;
-	if (spare.mapped)
+	if (spare.mapped || needed)
 		aftl_spare_entry_encode(&spare, &volume->geo, bytes);
 	else
 		memset(bytes, 0, aftl_spare_entry_size(&volume->geo));
