@@ -20,6 +20,7 @@
 #define FIRST_SEED 20250101
 #define LIVES 420
 #define ZONED_LIVES 200
+#define CROSSED_LIVES 50
 #define CRASHES_OF_LIFE 26
 #define CRASHES_WANTED 10000
 
@@ -67,8 +68,10 @@ static struct tally tally;
  * @MORTAL: a small persistent buffer and die failures
  * @WORN: sometimes more errors than ECC corrects
  * @ZONED: zones
+ * @CROSSED: as ANY, with features combined that other devices do not combine
+ * @CROSSED_AGAIN: as AGAIN, with such features combined
  */
-enum kind { ANY, AGAIN, MORTAL, WORN, ZONED, KINDS };
+enum kind { ANY, AGAIN, MORTAL, WORN, ZONED, CROSSED, CROSSED_AGAIN, KINDS };
 
 /**
  * struct life - a random device and the random choices for it
@@ -77,6 +80,7 @@ enum kind { ANY, AGAIN, MORTAL, WORN, ZONED, KINDS };
  * @policy: current policy
  * @steps: largest number of requests between two crashes
  * @kind: what the device's parameters emphasise
+ * @crossed: features are combined that other devices do not combine
  * @may_wear: blocks may fail until too few are left
  * @dies_fail: dies fail; such a zoned device also has an SLC cache
  * @dead: number of dead dies
@@ -92,6 +96,7 @@ struct life {
 	const char *policy;
 	u32 steps;
 	enum kind kind;
+	bool crossed;
 	bool may_wear;
 	bool dies_fail;
 	u32 dead;
@@ -228,6 +233,47 @@ static void draw_zone_params(struct life *life, struct aftl_config *config)
 	config->read_limit = !life->tight;
 }
 
+/*
+ * Combine features that the functions above keep apart: superblocks with several planes, an SLC
+ * cache and each victim selector; translation pages on flash; placement handles; two passes.
+ */
+static void configure_crossed_features(struct aftl_config *config)
+{
+	struct aftl_random random = { config->seed ^ 77 };
+
+	if (aftl_random_below(&random, 2)) {
+		config->placement_handles = 1 + aftl_random_below(&random, 4);
+		config->placement_isolation = aftl_random_below(&random, 2);
+		config->blocks += aftl_random_below(&random, 30);
+	}
+	if (aftl_random_below(&random, 2)) {
+		config->channels = 2 + aftl_random_below(&random, 2) * 2;
+		config->planes = 1 + aftl_random_below(&random, 2);
+		config->superblock = 2 + aftl_random_below(&random, 2) * (config->channels - 2);
+		config->rain = aftl_random_below(&random, 2);
+		config->blocks += 8 + aftl_random_below(&random, 30);
+		config->op = 4000 + aftl_random_below(&random, 5000);
+		config->bad = 0;
+		config->errors = false;
+		config->endurance = 0;
+	}
+	if (!aftl_random_below(&random, 3) && config->bits > 1) {
+		config->slc_static = aftl_random_below(&random, 3) * 700;
+		config->slc_dynamic = aftl_random_below(&random, 3) * 3000;
+		config->blocks += aftl_random_below(&random, 20);
+	}
+	if (!aftl_random_below(&random, 3)) {
+		config->blocks += 10;
+		config->map_cache = 2 * config->channels * config->page * 3;
+		if (aftl_random_below(&random, 2))
+			config->map_cache = 65536ULL << aftl_random_below(&random, 4);
+		else
+			config->map_cache += 512 * aftl_random_below(&random, 8);
+	}
+	if (!aftl_random_below(&random, 6) && config->bits > 2)
+		config->passes = 2;
+}
+
 static void draw_scenario_config(struct life *life, struct aftl_config *config)
 {
 	static const u32 units[] = { 512, 1024, 4096, 4096 };
@@ -260,6 +306,8 @@ static void draw_scenario_config(struct life *life, struct aftl_config *config)
 		configure_random_die_failures(life, config);
 	if (life->kind == WORN)
 		draw_error_rates(life, config);
+	if (life->crossed)
+		configure_crossed_features(config);
 	life->may_wear = config->bad || config->endurance ||
 			 (config->rain && config->superblock > 2 && config->seed & 1) ||
 			 life->kind == MORTAL;
@@ -669,7 +717,8 @@ static bool run_scenario_of_seed(u64 seed, enum kind kind)
 {
 	struct life life = {
 		.random = { aftl_hash64(seed) },
-		.kind = kind,
+		.kind = kind == CROSSED ? ANY : kind == CROSSED_AGAIN ? AGAIN : kind,
+		.crossed = kind >= CROSSED,
 		.faults = { seed },
 		.faulty = seed % 4 == 1,
 		.dies_fail = kind == MORTAL || (kind == ZONED && seed % 4 == 2),
@@ -736,6 +785,19 @@ static void run_zoned_scenarios(void)
 	CHECK_RANGE(tally.zoned_dead, 50, U32_MAX);
 }
 
+static void run_crossed_scenarios(void)
+{
+	u32 collected = tally.collected;
+	u64 i;
+
+	for (i = 0; i < CROSSED_LIVES && run_scenario_of_seed(FIRST_SEED + i, CROSSED); i++)
+		;
+	for (i = 0; i < CROSSED_LIVES && run_scenario_of_seed(FIRST_SEED + i, CROSSED_AGAIN); i++)
+		;
+	report_scenario_coverage();
+	CHECK_RANGE(tally.collected - collected, 500, U32_MAX);
+}
+
 TAP_TEST(the_random_runs_covered_every_case)
 {
 	CHECK_RANGE(tally.crashes, CRASHES_WANTED, U32_MAX);
@@ -769,7 +831,8 @@ static u64 parse_scenario_count(int argc, char **argv)
 
 static enum kind parse_life_kind(int argc, char **argv)
 {
-	static const char *const names[KINDS] = { "any", "again", "mortal", "worn", "zoned" };
+	static const char *const names[KINDS] = { "any", "again", "mortal", "worn", "zoned",
+						  "crossed", "crossed-again" };
 	u32 kind = 0;
 
 	while (argc > 3 && kind < KINDS && strcmp(argv[3], names[kind]) != 0)
@@ -797,6 +860,10 @@ static void rerun_failed_seeds(void)
 	run_scenario_of_seed(50000286, ZONED);
 	/* Pages of one program of a zone are before and beyond the recovered write pointer. */
 	run_scenario_of_seed(3001374, ZONED);
+	/* Empty SLC superblocks exist, but the LUN without a free page prefers another one. */
+	run_scenario_of_seed(2000017, CROSSED);
+	/* The emptiest open block of a LUN that has run out of blocks holds parity. */
+	run_scenario_of_seed(3001277, CROSSED_AGAIN);
 	for (i = 1; i <= 12; i++)
 		run_scenario_of_seed(i, WORN);
 	CHECK_RANGE(tally.uncorrectable, 10, U32_MAX);
@@ -818,6 +885,8 @@ int main(int argc, char **argv)
 	if (argc == 1) {
 		tap_run("scenarios that once lost data or hung pass again", rerun_failed_seeds);
 		tap_run("zoned devices survive random crashes", run_zoned_scenarios);
+		tap_run("devices that cross features survive random crashes",
+			run_crossed_scenarios);
 	}
 	return lives >= LIVES && kind == ANY ? tap_run_all() : tap_finish();
 }

@@ -542,7 +542,8 @@ bool aftl_choose_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun)
 		struct aftl_block *block = block_by_index(ftl, i);
 
 		if (block->state == AFTL_BLOCK_OPEN && !block->handle && !block->bits &&
-		    block != lun->reloc.from && (!best || block->programmed < best->programmed) &&
+		    !block->parity && block != lun->reloc.from &&
+		    (!best || block->programmed < best->programmed) &&
 		    aftl_program_order_next_page(&ftl->media, block) < ftl->geo.pages)
 			best = block;
 	}

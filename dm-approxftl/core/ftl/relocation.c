@@ -260,13 +260,35 @@ static bool reloc_start_gc_of_victim(struct aftl *ftl, struct aftl_lun *lun, u32
 	return true;
 }
 
+/*
+ * Start a fold outside of idle time. A LUN of a die group that has no free page can only fold a
+ * superblock without valid pages in this LUN; the other LUNs may have to empty their blocks.
+ */
+static bool reloc_start_urgent_slc_fold(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
+{
+	u32 i;
+
+	if (likely(!ftl->geo.superblock_luns || !lun->out_of_blocks))
+		return reloc_start_slc_fold(ftl, lun,
+					    aftl_slc_cache_select_urgent_fold(ftl, lun, urgent));
+	for (i = 0; lun->slc_blocks && i < ftl->geo.blocks_per_lun; i++) {
+		struct aftl_block *block = reloc_lun_block(ftl, lun, i);
+
+		if (aftl_is_slc_block(ftl, block) && block->state == AFTL_BLOCK_CLOSED &&
+		    !block->valid && !block->failing && !block->parity &&
+		    reloc_start_slc_fold(ftl, lun, block))
+			return true;
+	}
+	return false;
+}
+
 static bool reloc_pick_gc_victim(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
 	u32 limit = urgent ? ftl->gc_max_valid : ftl->gc_idle_valid;
 
 	if (ftl->geo.zones)
 		return reloc_pick_block_of_zoned_device(ftl, lun, urgent);
-	if (reloc_start_slc_fold(ftl, lun, aftl_slc_cache_select_urgent_fold(ftl, lun, urgent))) {
+	if (reloc_start_urgent_slc_fold(ftl, lun, urgent)) {
 		aftl_request_gc_of_blocks(ftl, lun, lun->forced_gc - (lun->forced_gc != 0));
 		return true;
 	}
