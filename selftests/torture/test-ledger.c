@@ -22,7 +22,7 @@ static void reopen_ledger(void)
 	unlink(path);
 	if (ledger_create(&ledger, path, &header, false, &error))
 		tap_bail_out("%s", error.text);
-	ledger_set_all_units_zero(ledger);
+	ledger_expect_zeroes_in_all_units(ledger);
 }
 
 /* Tell the ledger that a write or discard of some units begins. */
@@ -50,8 +50,8 @@ static bool is_legal_generation(u64 unit, u32 generation)
 				     .name = { .device = 9, .seed = 7, .unit = unit,
 					       .generation = generation } };
 
-	return ledger_allows_content(ledger, unit, ledger_get_oldest_generation(ledger, unit),
-				     &found);
+	return ledger_allows_unit_content(ledger, unit, ledger_get_oldest_generation(ledger, unit),
+					  &found);
 }
 
 TAP_TEST(the_last_write_must_be_found)
@@ -231,7 +231,7 @@ TAP_TEST(reads_during_a_power_failure_prove_nothing_durable)
 	forced = begin_and_end_write(0, 1, true);
 	ledger_freeze_after_power_failure(ledger);
 	CHECK(is_legal_generation(0, 0) && is_legal_generation(0, forced));
-	ledger_record_found_block(ledger, 0, &lost, true);
+	ledger_update_unit_from_block(ledger, 0, &lost, true);
 	ledger_apply_power_failure(ledger);
 	CHECK(!is_legal_generation(0, 0) && is_legal_generation(0, forced));
 }
@@ -265,10 +265,12 @@ TAP_TEST(undefined_data_may_be_anything_but_another_unit)
 	change = begin_ledger_change(0, 1, LEDGER_ANYTHING);
 	ledger_end_change(ledger, &change, false);
 	CHECK(is_legal_generation(0, 0) && is_legal_generation(0, 1));
-	CHECK(ledger_allows_content(ledger, 0, ledger_get_oldest_generation(ledger, 0), &found));
+	CHECK(ledger_allows_unit_content(ledger, 0, ledger_get_oldest_generation(ledger, 0),
+					 &found));
 	found = (struct block_found){ .kind = BLOCK_WHOLE,
 				      .name = { .device = 9, .seed = 7, .unit = 1 } };
-	CHECK(!ledger_allows_content(ledger, 0, ledger_get_oldest_generation(ledger, 0), &found));
+	CHECK(!ledger_allows_unit_content(ledger, 0, ledger_get_oldest_generation(ledger, 0),
+					  &found));
 	begin_and_end_write(0, 1, false);
 	CHECK(!is_legal_generation(0, 0));
 	free(change.floors);
@@ -287,7 +289,7 @@ TAP_TEST(a_version_that_was_found_must_stay)
 	CHECK(is_legal_generation(0, 0) && is_legal_generation(0, first) &&
 	      is_legal_generation(0, second));
 	found.name.generation = first;
-	ledger_record_found_block(ledger, 0, &found, true);
+	ledger_update_unit_from_block(ledger, 0, &found, true);
 	ledger_apply_power_failure(ledger);
 	CHECK(!is_legal_generation(0, 0) && is_legal_generation(0, first) &&
 	      !is_legal_generation(0, second));
@@ -305,7 +307,7 @@ TAP_TEST(a_version_that_was_read_must_stay_until_a_power_failure)
 	second = begin_and_end_write(0, 1, false);
 	change = begin_ledger_change(0, 1, LEDGER_ZEROES);
 	ledger_end_change(ledger, &change, false);
-	ledger_record_found_block(ledger, 0, &zeroes, false);
+	ledger_update_unit_from_block(ledger, 0, &zeroes, false);
 	CHECK(is_legal_generation(0, 0) && !is_legal_generation(0, first) &&
 	      !is_legal_generation(0, second));
 	ledger_apply_power_failure(ledger);

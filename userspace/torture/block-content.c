@@ -10,7 +10,7 @@
 #define CELL_BYTES (CELL_WORDS * sizeof(u64))
 #define STEP 0x9e3779b97f4a7c15ULL
 
-static u64 compute_key_of_block_name(const struct block_name *name)
+static u64 compute_hash_of_block_identity(const struct block_name *name)
 {
 	return aftl_hash64_pair(aftl_hash64_pair(name->device, name->unit),
 			 (u64)name->seed << 32 | name->generation);
@@ -31,7 +31,7 @@ static bool decode_block_head(const u64 head[HEAD_WORDS], struct block_name *nam
 	name->unit = head[2];
 	name->seed = (u32)(head[3] >> 32);
 	name->generation = (u32)head[3];
-	return head[0] == (MAGIC << 32 | (u32)compute_key_of_block_name(name));
+	return head[0] == (MAGIC << 32 | (u32)compute_hash_of_block_identity(name));
 }
 
 static inline u64 compute_block_word_at(u32 i, const u64 head[HEAD_WORDS], u64 key)
@@ -41,7 +41,7 @@ static inline u64 compute_block_word_at(u32 i, const u64 head[HEAD_WORDS], u64 k
 
 void block_fill_content(void *data, u32 bytes, const struct block_name *name)
 {
-	u64 key = compute_key_of_block_name(name);
+	u64 key = compute_hash_of_block_identity(name);
 	u64 head[HEAD_WORDS];
 	u64 *words = data;
 
@@ -54,7 +54,7 @@ void block_fill_content(void *data, u32 bytes, const struct block_name *name)
 static u32 count_flipped_bits_of_block(const u64 *words, u32 bytes, const struct block_name *name,
 				       u32 *where)
 {
-	u64 key = compute_key_of_block_name(name);
+	u64 key = compute_hash_of_block_identity(name);
 	u64 head[HEAD_WORDS];
 	u32 i, flips = 0;
 

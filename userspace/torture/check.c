@@ -30,23 +30,23 @@ static void report_wrong_unit(struct torture_run *run, u64 unit, u32 floor,
  * file systems fall back to the page cache. A read may then return a half of a concurrent write,
  * and half of a block's name. A final check, without requests in flight, reads whole blocks.
  */
-static bool may_be_half_of_concurrent_write(const struct torture_run *run, u64 unit, u32 floor,
-					    const struct block_found *found)
+static bool may_unit_hold_torn_concurrent_write(const struct torture_run *run, u64 unit, u32 floor,
+						const struct block_found *found)
 {
 	return !run->target.device && ledger_get_newest_generation(run->ledger, unit) > floor &&
 	       (found->kind == BLOCK_TORN || found->kind == BLOCK_FOREIGN);
 }
 
-void check_data_of_read(struct torture_run *run, u64 first, u32 count, const void *data,
-			const u32 *floors, u32 request)
+void check_data_returned_by_read(struct torture_run *run, u64 first, u32 count, const void *data,
+				 const u32 *floors, u32 request)
 {
 	for (u32 i = 0; i < count; i++) {
 		struct block_found found = block_read((const u8 *)data + (size_t)i *
 						      run->unit_bytes, run->unit_bytes,
 						      (u32)run->options.flips);
 
-		if (!may_be_half_of_concurrent_write(run, first + i, floors[i], &found) &&
-		    !ledger_allows_content(run->ledger, first + i, floors[i], &found))
+		if (!may_unit_hold_torn_concurrent_write(run, first + i, floors[i], &found) &&
+		    !ledger_allows_unit_content(run->ledger, first + i, floors[i], &found))
 			report_wrong_unit(run, first + i, floors[i], &found, request);
 	}
 }
@@ -56,10 +56,10 @@ static void check_read_unit(struct torture_run *run, u64 unit, const void *data)
 	struct block_found found = block_read(data, run->unit_bytes, (u32)run->options.flips);
 	u32 floor = ledger_get_oldest_generation(run->ledger, unit);
 
-	if (!ledger_allows_content(run->ledger, unit, floor, &found))
+	if (!ledger_allows_unit_content(run->ledger, unit, floor, &found))
 		report_wrong_unit(run, unit, floor, &found, 0);
 	else
-		ledger_record_found_block(run->ledger, unit, &found, run->options.power_failed);
+		ledger_update_unit_from_block(run->ledger, unit, &found, run->options.power_failed);
 }
 
 static int read_and_check_units(const struct torture_run *run, u64 first, u32 count, void *data)

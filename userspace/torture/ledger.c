@@ -202,7 +202,7 @@ const struct ledger_header *ledger_header(const struct ledger *ledger)
 	return ledger->header;
 }
 
-void ledger_set_all_units_zero(struct ledger *ledger)
+void ledger_expect_zeroes_in_all_units(struct ledger *ledger)
 {
 	for (u64 i = 0; i < ledger->header->units; i++) {
 		ledger->units[i].zero = LEDGER_FIRST;
@@ -217,7 +217,7 @@ void ledger_freeze_after_power_failure(struct ledger *ledger)
 	write_ledger_header(ledger);
 }
 
-void ledger_mark_as_filled(struct ledger *ledger)
+void ledger_mark_device_as_filled(struct ledger *ledger)
 {
 	ledger->header->filled = 1;
 	write_ledger_header(ledger);
@@ -330,35 +330,35 @@ u32 ledger_get_newest_generation(const struct ledger *ledger, u64 unit)
 	return max(now->high, max(now->zero, now->any));
 }
 
-static bool is_block_of_this_run(const struct ledger *ledger, const struct block_name *name)
+static bool does_ledger_own_block(const struct ledger *ledger, const struct block_name *name)
 {
 	return name->device == ledger->header->device && name->seed == ledger->header->seed;
 }
 
-bool ledger_allows_content(const struct ledger *ledger, u64 unit, u32 floor,
-			   const struct block_found *found)
+bool ledger_allows_unit_content(const struct ledger *ledger, u64 unit, u32 floor,
+				const struct block_found *found)
 {
 	const struct ledger_unit *now = &ledger->units[unit];
 
 	if (ledger->header->frozen)
 		return true;
-	if (found->kind == BLOCK_WHOLE && is_block_of_this_run(ledger, &found->name) &&
+	if (found->kind == BLOCK_WHOLE && does_ledger_own_block(ledger, &found->name) &&
 	    found->name.unit != unit)
 		return false;
 	if (now->any >= floor)
 		return true;
 	if (found->kind == BLOCK_ZEROES)
 		return now->zero >= floor;
-	return found->kind == BLOCK_WHOLE && is_block_of_this_run(ledger, &found->name) &&
+	return found->kind == BLOCK_WHOLE && does_ledger_own_block(ledger, &found->name) &&
 		found->name.generation >= floor && found->name.generation <= now->high;
 }
 
 /* Ignore a unit with undefined content: its block need not be that of the last write. */
-void ledger_record_found_block(struct ledger *ledger, u64 unit, const struct block_found *found,
-			       bool durable)
+void ledger_update_unit_from_block(struct ledger *ledger, u64 unit, const struct block_found *found,
+				   bool durable)
 {
 	struct ledger_unit *now = &ledger->units[unit];
-	bool written = found->kind == BLOCK_WHOLE && is_block_of_this_run(ledger, &found->name);
+	bool written = found->kind == BLOCK_WHOLE && does_ledger_own_block(ledger, &found->name);
 	u32 generation = written ? found->name.generation : now->zero;
 
 	if (now->any >= now->low || ledger->header->frozen)
@@ -376,7 +376,7 @@ void ledger_record_found_block(struct ledger *ledger, u64 unit, const struct blo
 static void print_block_name(const struct ledger *ledger, u64 unit, const struct block_name *name,
 			     char *text, size_t size)
 {
-	if (!is_block_of_this_run(ledger, name))
+	if (!does_ledger_own_block(ledger, name))
 		snprintf(text, size, "generation %u of unit %llu of another run (seed %u)",
 			 name->generation, (unsigned long long)name->unit, name->seed);
 	else if (name->unit != unit)

@@ -93,11 +93,11 @@ void ledger_close(struct ledger *ledger);
 const struct ledger_header *ledger_header(const struct ledger *ledger);
 
 /* Record that all units hold zeroes, durably. */
-void ledger_set_all_units_zero(struct ledger *ledger);
+void ledger_expect_zeroes_in_all_units(struct ledger *ledger);
 
 /* Record a power failure: flushes make nothing durable, reads prove nothing. Async-signal-safe. */
 void ledger_freeze_after_power_failure(struct ledger *ledger);
-void ledger_mark_as_filled(struct ledger *ledger);
+void ledger_mark_device_as_filled(struct ledger *ledger);
 
 /* After a power failure, let each unit hold its oldest durable generation or a later one. */
 void ledger_apply_power_failure(struct ledger *ledger);
@@ -126,18 +126,18 @@ u32 ledger_get_oldest_generation(const struct ledger *ledger, u64 unit);
 u32 ledger_get_newest_generation(const struct ledger *ledger, u64 unit);
 
 /**
- * ledger_allows_content() - check whether @unit may hold @found
+ * ledger_allows_unit_content() - check whether @unit may hold @found
  * @floor: oldest allowed generation
  */
-bool ledger_allows_content(const struct ledger *ledger, u64 unit, u32 floor,
-			   const struct block_found *found);
+bool ledger_allows_unit_content(const struct ledger *ledger, u64 unit, u32 floor,
+				const struct block_found *found);
 
 /*
  * Record that a read, with no other request in flight, found @found in @unit: from now on older
  * generations are wrong. With @durable (set after a power failure) @found is durable, too.
  */
-void ledger_record_found_block(struct ledger *ledger, u64 unit, const struct block_found *found,
-			       bool durable);
+void ledger_update_unit_from_block(struct ledger *ledger, u64 unit, const struct block_found *found,
+				   bool durable);
 
 /* Write a message that names the block that was found and the content that is allowed. */
 void ledger_explain_wrong_content(const struct ledger *ledger, u64 unit, u32 floor,

@@ -23,7 +23,7 @@ void load_generator_init(struct load *load, const struct load_shape *shape, u64 
 }
 
 /* Draw a number below @n, which fits in 32 bits: callers pass at most the number of units. */
-static u64 draw_load_number_below(struct load *load, u64 n)
+static u64 draw_number_below_limit(struct load *load, u64 n)
 {
 	return aftl_random_below(&load->random, (u32)n);
 }
@@ -31,9 +31,9 @@ static u64 draw_load_number_below(struct load *load, u64 n)
 /* Draw a number up to @most whose logarithm is evenly distributed, so that most are small. */
 static u64 draw_log_uniform_number(struct load *load, u64 most)
 {
-	u64 value = 1ULL << draw_load_number_below(load, fls64(most));
+	u64 value = 1ULL << draw_number_below_limit(load, fls64(most));
 
-	value += draw_load_number_below(load, value);
+	value += draw_number_below_limit(load, value);
 	return min(value, most);
 }
 
@@ -42,11 +42,11 @@ static void draw_address_window_of_load_phase(struct load *load)
 {
 	u64 units = load->shape.units;
 
-	load->window = draw_load_number_below(load, 3) ? draw_log_uniform_number(load, units) :
+	load->window = draw_number_below_limit(load, 3) ? draw_log_uniform_number(load, units) :
 							 units;
-	load->first = draw_load_number_below(load, units - load->window + 1);
+	load->first = draw_number_below_limit(load, units - load->window + 1);
 	load->cursor = 0;
-	load->in_order = !draw_load_number_below(load, 4);
+	load->in_order = !draw_number_below_limit(load, 4);
 }
 
 static enum load_op draw_load_operation(struct load *load)
@@ -55,7 +55,7 @@ static enum load_op draw_load_operation(struct load *load)
 
 	for (; op < LOAD_OPS; op++)
 		sum += load->weights[op];
-	at = (u32)draw_load_number_below(load, sum);
+	at = (u32)draw_number_below_limit(load, sum);
 	for (op = 0; at >= load->weights[op]; op++)
 		at -= load->weights[op];
 	if (op == LOAD_DISCARD && !load->shape.discards)
@@ -68,7 +68,7 @@ static u64 draw_first_unit_of_load_request(struct load *load, u32 count)
 	u64 at;
 
 	if (!load->in_order)
-		return load->first + draw_load_number_below(load, load->window - count + 1);
+		return load->first + draw_number_below_limit(load, load->window - count + 1);
 	if (load->cursor + count > load->window)
 		load->cursor = 0;
 	at = load->first + load->cursor;
@@ -83,7 +83,7 @@ struct load_request load_next(struct load *load)
 	if (!load->left) {
 		load->left = (u32)draw_log_uniform_number(load, MOST_OF_A_PHASE);
 		load->depth = (u32)draw_log_uniform_number(load, load->shape.depth);
-		load->weights = moods[draw_load_number_below(load, ARRAY_SIZE(moods))];
+		load->weights = moods[draw_number_below_limit(load, ARRAY_SIZE(moods))];
 		load->size = (u32)draw_log_uniform_number(load, load->shape.most);
 		draw_address_window_of_load_phase(load);
 	}
@@ -96,7 +96,7 @@ struct load_request load_next(struct load *load)
 		u64 most = cleared ? load->shape.most_cleared : load->size;
 
 		most = min(most, load->window);
-		request.count = draw_load_number_below(load, 2) ?
+		request.count = draw_number_below_limit(load, 2) ?
 					(u32)draw_log_uniform_number(load, most) :
 					1;
 		request.first = draw_first_unit_of_load_request(load, request.count);

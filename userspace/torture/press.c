@@ -135,7 +135,7 @@ static void draw_next_torture_request(struct press *press)
 		return;
 	if (!make_next_request_of_initial_fill(press)) {
 		if (!press->drawn)
-			ledger_mark_as_filled(press->run->ledger);
+			ledger_mark_device_as_filled(press->run->ledger);
 		press->next = load_next(&press->load);
 		press->drawn++;
 	}
@@ -347,8 +347,8 @@ static void finish_torture_request(struct press *press, struct slot *slot, int r
 		else if (slot->request.op == LOAD_FLUSH)
 			ledger_end_flush(run->ledger, slot->covered);
 		else
-			check_data_of_read(run, slot->change.first, slot->change.count, slot->data,
-					   slot->change.floors, slot->number);
+			check_data_returned_by_read(run, slot->change.first, slot->change.count,
+						    slot->data, slot->change.floors, slot->number);
 	} else {
 		handle_request_failure(press, slot, result < 0 ? -result : EIO);
 	}

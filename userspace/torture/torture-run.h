@@ -40,12 +40,12 @@ static inline bool are_failing_requests_allowed(const struct torture_run *run)
 }
 
 /**
- * check_data_of_read() - check the data of a read of @count units, from @first on
+ * check_data_returned_by_read() - check the data of a read of @count units, from @first on
  * @floors: oldest allowed generation of each unit
  * @request: number of the read, for messages
  */
-void check_data_of_read(struct torture_run *run, u64 first, u32 count, const void *data,
-			const u32 *floors, u32 request);
+void check_data_returned_by_read(struct torture_run *run, u64 first, u32 count, const void *data,
+				 const u32 *floors, u32 request);
 
 /* Check all units in order, and record their content in the ledger. */
 int __must_check check_all_torture_units(struct torture_run *run, struct aftl_error *error);

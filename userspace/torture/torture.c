@@ -55,7 +55,7 @@ static int begin_torture_run(struct torture_run *run, struct aftl_error *error)
 				 run->target.sector);
 	ret = ledger_create(&run->ledger, options->state, &header, options->sync, error);
 	if (!ret && options->zeroed)
-		ledger_set_all_units_zero(run->ledger);
+		ledger_expect_zeroes_in_all_units(run->ledger);
 	return ret;
 }
 
