@@ -410,8 +410,8 @@ static bool compare_batched_and_unbatched_fill(const struct aftl_policy_type *ty
 	CHECK(in_runs.state.size == whole_way.state.size &&
 	      (!whole_way.state.size ||
 	       !memcmp(in_runs.state.data, whole_way.state.data, in_runs.state.size)));
-	test_bytes_free(&in_runs.state);
-	test_bytes_free(&whole_way.state);
+	free_test_bytes(&in_runs.state);
+	free_test_bytes(&whole_way.state);
 	return in_runs.pauses < whole_way.pauses;
 }
 

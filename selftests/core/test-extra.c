@@ -130,8 +130,8 @@ static void check_lazy_and_eager_snapshots_are_equal(void)
 	test_device_save_snapshot(&usual, &bytes[1]);
 	CHECK_MSG(are_snapshot_bytes_equal(&bytes[0], &bytes[1]),
 		  "the two are saved as different devices");
-	test_bytes_free(&bytes[0]);
-	test_bytes_free(&bytes[1]);
+	free_test_bytes(&bytes[0]);
+	free_test_bytes(&bytes[1]);
 }
 
 /* Send requests in rounds, hours apart; add up the extra metadata in use after each round. */

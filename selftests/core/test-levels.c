@@ -143,7 +143,7 @@ TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 	open_device("lending", wide, AFTL_LEVELS);
 	run_requests_of_all_levels(3000);
 	test_device_save_snapshot(&device, &bytes);
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 	digest = aftl_compute_device_digest(device.ftl);
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(aftl_compute_device_digest(device.ftl), digest);

@@ -741,7 +741,7 @@ TAP_TEST(a_loaded_block_continues_with_its_fine_pass)
 	}
 	CHECK_EQ(digest[0], digest[1]);
 	CHECK_EQ(from_ppn(test_lookup(&device, 7)), 2 * LINE);
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 }
 
 /* A forged snapshot with a valid checksum and a wrong program order of a block is refused. */

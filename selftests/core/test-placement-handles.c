@@ -265,7 +265,7 @@ static void check_handle_snapshot(u32 map_blocks)
 	write_units_with_placement_id(0, test_unit_count(&device), 0, 2);
 	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
 	test_audit_device(&device);
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 }
 
 TAP_TEST(handles_survive_a_snapshot)

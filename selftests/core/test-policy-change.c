@@ -167,7 +167,7 @@ static void reload_device_with_changed_policy(struct aftl_random *random,
 		CHECK(aftl_policy_type(device.ftl) == type);
 		test_audit_device(&device);
 	}
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 }
 
 /* Change the policy repeatedly, first to @next, and check the device after each change. */
@@ -305,7 +305,7 @@ TAP_TEST(geometry_and_history_parameters_cannot_be_changed)
 	CHECK_MSG(!strcmp(device.error.text,
 			  "the device was made with op 60, which cannot become 22.5"), "\"%s\"",
 		  device.error.text);
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 }
 
 TAP_TEST(live_parameters_change_on_a_loaded_device)

@@ -227,7 +227,7 @@ TAP_TEST(saving_empties_the_cache)
 	CHECK_EQ(read_single_unit(8), MISS_NS);
 	CHECK_EQ(test_device_reload(&device), 0);
 	CHECK_EQ(read_single_unit(8), MISS_NS);
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 }
 
 /* Read-ahead */

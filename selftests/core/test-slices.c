@@ -110,7 +110,7 @@ static int save_paused_device_snapshot(void)
 {
 	struct aftl_snapshot_sink sink = test_bytes_sink(&bytes);
 
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 	return aftl_save(device->ftl, &sink, &device->error);
 }
 
@@ -151,7 +151,7 @@ TAP_TEST(audit_save_and_load_can_be_interrupted)
 	check_call_interruptible(audit_paused_device);
 	check_call_interruptible(save_paused_device_snapshot);
 	check_call_interruptible(load_paused_device_snapshot);
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 }
 
 /* Refresh */
@@ -244,7 +244,7 @@ static void save_during_refresh_scan(u64 at_ns)
 	check_devices_have_equal_next_events(loaded);
 	CHECK(test_counters(device)->programmed_refresh_units > 0);
 	aftl_destroy(loaded);
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 	test_device_close(device);
 }
 

@@ -143,7 +143,7 @@ static void save_loaded_device(const struct test_bytes *bytes)
 	CHECK_EQ(save_device_bytes(&again), 0);
 	device = first;
 	CHECK(again.size == bytes->size && !memcmp(again.data, bytes->data, bytes->size));
-	test_bytes_free(&again);
+	free_test_bytes(&again);
 	saved_again++;
 }
 
@@ -162,7 +162,7 @@ static void check_save_and_load(const char *policy, const char *params)
 			save_loaded_device(&bytes);
 		check_devices_behave_alike();
 	}
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 }
 
 TAP_TEST(a_new_device_survives_saving_and_loading)
@@ -173,7 +173,7 @@ TAP_TEST(a_new_device_survives_saving_and_loading)
 	CHECK_EQ(save_device_bytes(&bytes), 0);
 	if (CHECK_MSG(!load_device_bytes(&bytes), "%s", loaded.error.text))
 		check_devices_have_same_state();
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 }
 
 TAP_TEST(a_busy_device_is_not_saved)
@@ -187,7 +187,7 @@ TAP_TEST(a_busy_device_is_not_saved)
 	CHECK(strlen(device.error.text) > 10);
 	flush_device_until_idle(&device);
 	CHECK_EQ(save_device_bytes(&bytes), 0);
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 }
 
 TAP_TEST(write_errors_of_the_sink_are_reported)
@@ -203,8 +203,8 @@ TAP_TEST(write_errors_of_the_sink_are_reported)
 		bytes.size = 0;
 		CHECK_EQ(save_device_bytes(&bytes), -EIO);
 	}
-	test_bytes_free(&bytes);
-	test_bytes_free(&whole);
+	free_test_bytes(&bytes);
+	free_test_bytes(&whole);
 }
 
 static void check_snapshot_refused(struct test_bytes *bytes, const char *what, size_t at)
@@ -227,7 +227,7 @@ TAP_TEST(truncated_snapshots_are_refused)
 		check_snapshot_refused(&bytes, "a cut", bytes.size);
 	bytes.size = whole;
 	CHECK_EQ(load_device_bytes(&bytes), 0);
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 }
 
 TAP_TEST(damaged_snapshots_are_refused)
@@ -244,7 +244,7 @@ TAP_TEST(damaged_snapshots_are_refused)
 		check_snapshot_refused(&bytes, "a flipped bit", at);
 		bytes.data[at] = good;
 	}
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 }
 
 /*
@@ -284,7 +284,7 @@ TAP_TEST(forged_snapshots_are_refused_or_consistent)
 	}
 	tap_printf("%u forgeries refused, %u possible states", refused, lived);
 	CHECK(refused > 100);
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 }
 
 TAP_TEST(loading_without_memory_fails_cleanly)
@@ -303,7 +303,7 @@ TAP_TEST(loading_without_memory_fails_cleanly)
 		CHECK(!loaded.ret || loaded.ret == -ENOMEM);
 	} while (loaded.ret && fail_at < 1000);
 	CHECK(fail_at > 5);
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 }
 
 TAP_TEST(saving_most_loaded_devices_gives_the_same_bytes)
@@ -323,7 +323,7 @@ TAP_TEST(checksums_are_crc_32c)
 	for (from = 0; from < 8; from++) {
 		for (size = 0; size <= sizeof(bytes) - from; size++) {
 			const u8 *at = bytes + from;
-			u32 whole = test_crc32c(at, size);
+			u32 whole = compute_reference_crc32c(at, size);
 
 			CHECK_EQ((u32)~aftl_crc32c(AFTL_CRC_START, at, size), whole);
 			CHECK_EQ((u32)~aftl_crc32c_by_table(AFTL_CRC_START, at, size), whole);

@@ -559,7 +559,7 @@ TAP_TEST(a_loaded_device_behaves_like_the_saved_one)
 	CHECK(!memcmp(before, after, 10 * sizeof(u32)));
 	CHECK_EQ(run_requests_and_digest_device(), digest);
 	CHECK_EQ(test_counters(&device)->map_misses, misses);
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 }
 
 TAP_TEST(loading_a_device_with_another_policy_is_refused)
@@ -570,7 +570,7 @@ TAP_TEST(loading_a_device_with_another_policy_is_refused)
 	test_device_save_snapshot(&device, &bytes);
 	CHECK_EQ(reload_device_with_cmt("vth_b", &bytes), -EINVAL);
 	CHECK_CONTAINS(device.error.text, "goes on with the policy that it was saved with");
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 }
 
 static void check_cmt_refused(const char *policy, const char *key, const char *value,

@@ -338,7 +338,7 @@ TAP_TEST(damaged_snapshots_of_zoned_devices_are_refused)
 		test_bytes_add_crc(&bytes);
 		CHECK_EQ(load_zoned_device(&bytes), -EUCLEAN);
 		CHECK_CONTAINS(device.error.text, i == 1 ? "more zones are open" : "impossible");
-		test_bytes_free(&bytes);
+		free_test_bytes(&bytes);
 	}
 }
 

@@ -160,8 +160,8 @@ static u32 count_programmed_neighbours(const struct account *account, u32 block,
 }
 
 /* Return true if the page has the colour that is programmed second in the block's checkerboard. */
-static bool is_page_of_second_checkerboard_colour(const struct account *account, u32 block,
-						  u32 page)
+static bool is_page_programmed_in_second_phase(const struct account *account, u32 block,
+					       u32 page)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
 	u32 layer = geo->pages / geo->layers;
@@ -170,7 +170,7 @@ static bool is_page_of_second_checkerboard_colour(const struct account *account,
 		account_of_block(account, block)->flip) % 2;
 }
 
-static bool page_has_low_top_voltage(u16 attr)
+static bool page_mode_lowers_top_voltage(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
 
@@ -233,14 +233,14 @@ static u64 get_page_read_ns(const struct aftl_config *config, u64 ns)
 	return ns ? ns : config->read;
 }
 
-static u32 convert_tvr_margin_to_sixteenths(const struct aftl_config *config)
+static u32 convert_vth_margin_to_sixteenths(const struct aftl_config *config)
 {
 	return (config->tvr_margin * ALL_MARGINS + 5000) / 10000;
 }
 
 /* Error rate of a page with attributes @attr after a year of retention in a worn block. */
-static u64 compute_errors_after_year(const struct account *account,
-				     const struct aftl_placement *place, u16 attr)
+static u64 page_error_rate_after_year(const struct account *account,
+				      const struct aftl_placement *place, u16 attr)
 {
 	struct aftl *ftl = account->ftl;
 	u16 *at = aftl_page_attr_ptr(&ftl->media,
@@ -273,16 +273,16 @@ static bool mode_adds_no_errors(const struct account *account, const struct comm
 	if (!account_config(account)->errors)
 		return true;
 	if (place->mode == AFTL_MODE_REDUCED &&
-	    convert_tvr_margin_to_sixteenths(account_config(account)) == ALL_MARGINS)
+	    convert_vth_margin_to_sixteenths(account_config(account)) == ALL_MARGINS)
 		return false;
-	return compute_errors_after_year(account, place,
-					 aftl_page_attr(AFTL_PRECISE, place->mode, 0)) ==
-	       compute_errors_after_year(account, place,
-					 aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
+	return page_error_rate_after_year(account, place,
+					  aftl_page_attr(AFTL_PRECISE, place->mode, 0)) ==
+	       page_error_rate_after_year(account, place,
+					  aftl_page_attr(AFTL_PRECISE, AFTL_MODE_NORMAL, 0));
 }
 
 /* Program time of a page by its position: the first page of a word line may be faster. */
-static u64 compute_program_ns_by_page(const struct account *account, u64 ns, u32 mode, u32 page)
+static u64 adjust_program_ns_to_page(const struct account *account, u64 ns, u32 mode, u32 page)
 {
 	const struct aftl_config *config = account_config(account);
 	const struct aftl_geometry *geo = &account->ftl->geo;
@@ -293,7 +293,7 @@ static u64 compute_program_ns_by_page(const struct account *account, u64 ns, u32
 	return ns * config->program_fast / config->program;
 }
 
-static u64 compute_program_ns_by_wear(const struct account *account, u64 ns, u32 erases)
+static u64 adjust_program_ns_to_wear(const struct account *account, u64 ns, u32 erases)
 {
 	struct aftl_axis_point at;
 	u64 before;
@@ -317,9 +317,9 @@ static u32 count_ispp_steps(const struct account *account, u32 page, u32 kept)
 	return aftl_tvr_steps[page % geo->word_line_pages >= geo->planes_wide][kept];
 }
 
-static u64 compute_program_ns_by_margins(const struct account *account, u64 ns, u32 page)
+static u64 adjust_program_ns_to_vth_margins(const struct account *account, u64 ns, u32 page)
 {
-	u32 kept = convert_tvr_margin_to_sixteenths(account_config(account));
+	u32 kept = convert_vth_margin_to_sixteenths(account_config(account));
 
 	return ns * count_ispp_steps(account, page, kept) /
 	       count_ispp_steps(account, page, ALL_MARGINS);
@@ -330,13 +330,13 @@ static u32 sum_omitted_ispp_voltage_mv(const struct aftl_ispp *ispp)
 	return (u32)ispp->start_mv + ispp->final_mv;
 }
 
-static bool has_default_ispp_steps(const struct aftl_ispp *ispp)
+static bool are_ispp_steps_default(const struct aftl_ispp *ispp)
 {
 	return !sum_omitted_ispp_voltage_mv(ispp) && !ispp->skip;
 }
 
 /* Scale a program time by the ISPP loops and verifies that are skipped. */
-static u64 compute_program_ns_by_ispp(u64 ns, const struct aftl_ispp *ispp)
+static u64 adjust_program_ns_to_skipped_ispp(u64 ns, const struct aftl_ispp *ispp)
 {
 	const u32 *loops = aftl_cube_program_ns[min_t(u32, ispp->skip, MOST_LOOPS)];
 	u32 mv = min_t(u32, sum_omitted_ispp_voltage_mv(ispp), MOST_LOOPS * STEP_MV);
@@ -348,7 +348,8 @@ static u64 compute_program_ns_by_ispp(u64 ns, const struct aftl_ispp *ispp)
 }
 
 /* cubeFTL's followers take time program_follower only if their ISPP steps take little longer. */
-static u64 apply_program_follower_param(const struct aftl_config *config, u64 standard_ns, u64 ns)
+static u64 limit_program_ns_of_follower_word_line(const struct aftl_config *config, u64 standard_ns,
+						  u64 ns)
 {
 	u64 told_ns = standard_ns * config->program_follower / config->program;
 
@@ -363,7 +364,7 @@ static bool program_overshoots_target_states(const struct account *account,
 	u32 mv = sum_omitted_ispp_voltage_mv(&place->ispp);
 	struct aftl_program_result shown;
 
-	if (has_default_ispp_steps(&place->ispp))
+	if (are_ispp_steps_default(&place->ispp))
 		return false;
 	shown = aftl_chip_monitor(&account->ftl->chip, place->block, place->page);
 	return (mv && !guarded) || place->ispp.skip > shown.early ||
@@ -385,15 +386,15 @@ static u64 compute_program_ns_lower_bound(const struct account *account,
 	if (command->again && place->block->order == AFTL_ORDER_SUPER_LAYER)
 		return config->reprogram;
 	ns = compute_program_ns_of_mode(config, no_margins || nothing ? AFTL_MODE_NORMAL : mode);
-	ns = compute_program_ns_by_wear(account,
-					compute_program_ns_by_page(account, ns, mode, place->page),
-					place->block->erases);
+	ns = adjust_program_ns_to_wear(account,
+				       adjust_program_ns_to_page(account, ns, mode, place->page),
+				       place->block->erases);
 	if (no_margins && !nothing)
-		ns = compute_program_ns_by_margins(account, ns, place->page);
+		ns = adjust_program_ns_to_vth_margins(account, ns, place->page);
 	standard_ns = ns;
-	ns = compute_program_ns_by_ispp(ns, &place->ispp);
+	ns = adjust_program_ns_to_skipped_ispp(ns, &place->ispp);
 	if (mode == AFTL_MODE_FOLLOWER)
-		ns = apply_program_follower_param(config, standard_ns, ns);
+		ns = limit_program_ns_of_follower_word_line(config, standard_ns, ns);
 	/* An in-place switch of a word line first senses the bit that the cells store. */
 	if (mode == AFTL_MODE_SWITCHED)
 		ns += get_page_read_ns(config, config->read_slc);
@@ -405,7 +406,7 @@ static u64 compute_program_ns_lower_bound(const struct account *account,
 
 static void check_ispp_steps(struct account *account, const struct aftl_placement *place, u16 attr)
 {
-	if (has_default_ispp_steps(&place->ispp))
+	if (are_ispp_steps_default(&place->ispp))
 		return;
 	if (place->ispp.skip > MOST_LOOPS ||
 	    sum_omitted_ispp_voltage_mv(&place->ispp) > MOST_LOOPS * STEP_MV ||
@@ -430,7 +431,7 @@ static void check_page_may_be_programmed_again(struct account *account,
 	bool replaced = order == AFTL_ORDER_SUPER_LAYER && place->mode == AFTL_MODE_MLC &&
 			aftl_page_mode(before) == AFTL_MODE_MLC;
 
-	if ((!fine && !replaced) || !has_default_ispp_steps(&place->ispp))
+	if ((!fine && !replaced) || !are_ispp_steps_default(&place->ispp))
 		complain(account,
 			 "page %u: mode %u, %u mV given up, order %u may not program a page again",
 			 place->page, place->mode, sum_omitted_ispp_voltage_mv(&place->ispp),
@@ -438,8 +439,9 @@ static void check_page_may_be_programmed_again(struct account *account,
 }
 
 /* A page may lend parity only to a programmed precise page half a block before it. */
-static void check_page_may_lend_parity(struct account *account, const struct aftl_placement *place,
-				       u32 block, u32 class)
+static void check_page_may_store_ecc_parity(struct account *account,
+					    const struct aftl_placement *place,
+					    u32 block, u32 class)
 {
 	const struct aftl_geometry *geo = &account->ftl->geo;
 	u32 steps = geo->pages / geo->program_pages;
@@ -487,7 +489,7 @@ static void check_word_line_switch_order(struct account *account,
 	if (place->mode != (rest ? AFTL_MODE_SWITCHED : AFTL_MODE_SLC) ||
 	    account_config(account)->bits != 3 || geo->program_pages != line ||
 	    place->page % line != (rest ? wide : 0) ||
-	    place->pages != (rest ? line - wide : wide) || !has_default_ispp_steps(&place->ispp) ||
+	    place->pages != (rest ? line - wide : wide) || !are_ispp_steps_default(&place->ispp) ||
 	    count_programmed_pages(account, block, 0, first) != first ||
 	    count_programmed_pages(account, block, first, end) != there ||
 	    count_programmed_pages(account, block, end, geo->pages))
@@ -512,7 +514,7 @@ static void check_mode_of_page(struct account *account, const struct aftl_placem
 	u32 order = place->block->order;
 	u32 around;
 	u32 programmed = count_programmed_neighbours(account, block, place->page, &around);
-	bool second = is_page_of_second_checkerboard_colour(account, block, place->page);
+	bool second = is_page_programmed_in_second_phase(account, block, place->page);
 
 	if (place->mode == AFTL_MODE_AFTER && programmed < around)
 		complain(account, "page %u: mode \"after\" needs %u programmed neighbours, has %u",
@@ -591,7 +593,7 @@ static void check_program_event(struct account *account, const struct aftl_array
 		check_page_may_be_programmed_again(account, place, page->attr);
 	else
 		check_mode_of_page(account, place, event->block);
-	check_page_may_lend_parity(account, place, event->block, command.class);
+	check_page_may_store_ecc_parity(account, place, event->block, command.class);
 	check_coarse_program(account, place, command.class);
 	record_last_program_of_page(account, &command, event->block, attr);
 	add_operation_to_account(account, &account->programs, least);
@@ -613,9 +615,9 @@ static u64 compute_erase_ns_by_wear(const struct account *account, u32 erases)
 	return ns * (before + (((after - before) * at.fraction) >> 16)) / new;
 }
 
-static u32 full_erase_wear_of_block(const struct account *account, u8 swing)
+static u32 compute_wear_of_full_voltage_erase(const struct account *account, u8 swing)
 {
-	u32 kept = convert_tvr_margin_to_sixteenths(account_config(account));
+	u32 kept = convert_vth_margin_to_sixteenths(account_config(account));
 
 	return swing == SWING_NO_MARGINS ?
 		       (u32)(FULL_WEAR * 65536ULL / aftl_tvr_endurance_q16[kept]) : FULL_WEAR;
@@ -630,7 +632,7 @@ static void check_erase_event(struct account *account, const struct aftl_array_e
 
 	mine->wear = block->wear;
 	mine->due_wear = mine->gentle ? (u32)account_config(account)->wear_low : 0;
-	mine->due_wear += enough ? 0 : full_erase_wear_of_block(account, mine->swing);
+	mine->due_wear += enough ? 0 : compute_wear_of_full_voltage_erase(account, mine->swing);
 	mine->due_ns = subtract_rounding_error(compute_erase_ns_by_wear(account, block->erases));
 	mine->due_ns *= mine->gentle && !enough ? 2 : 1;
 	mine->erasing = true;
@@ -666,7 +668,7 @@ void account_block_erased(struct account *account, aftl_ppn_t first)
 /* Reads */
 
 /* Return true if the page was programmed faster than in normal mode. */
-static bool was_programmed_faster_than_normal(u16 attr)
+static bool was_page_programmed_in_fast_mode(u16 attr)
 {
 	u32 mode = aftl_page_mode(attr);
 
@@ -677,7 +679,7 @@ static bool was_programmed_faster_than_normal(u16 attr)
 }
 
 /* Return the attributes that a page would have after a program in normal mode. */
-static u16 get_page_attr_in_normal_mode(u16 attr)
+static u16 page_attributes_in_normal_mode(u16 attr)
 {
 	return aftl_page_attr(aftl_page_class(attr), AFTL_MODE_NORMAL, 0) |
 	       (attr & AFTL_PAGE_OVERPROGRAMMED);
@@ -715,7 +717,7 @@ static void check_page_errors(struct account *account, u32 block, u32 page, u16 
 {
 	u64 relaxed = compute_page_error_rate(account, block, page, attr);
 	u64 usual = compute_page_error_rate(account, block, page,
-					    get_page_attr_in_normal_mode(attr));
+					    page_attributes_in_normal_mode(attr));
 
 	account->relaxed++;
 	if (relaxed < usual)
@@ -724,13 +726,14 @@ static void check_page_errors(struct account *account, u32 block, u32 page, u16 
 			 (unsigned long long)usual);
 	if (!aftl_get_reprogram_count_of_page(attr) && aftl_has_error_model(&account->ftl->media) &&
 	    compute_page_errors(account, block, page, attr) <
-		    compute_page_errors(account, block, page, get_page_attr_in_normal_mode(attr)))
+		    compute_page_errors(account, block, page, page_attributes_in_normal_mode(attr)))
 		complain(account, "mode %u, class %u has fewer errors than a normal program",
 			 aftl_page_mode(attr), aftl_page_class(attr));
 }
 
 /* Return true if the neighbour was programmed after the page, so that it disturbs the page. */
-static bool is_neighbour_newer(const struct account *account, u32 block, u32 neighbour, u32 page)
+static bool was_neighbour_programmed_after_page(const struct account *account, u32 block,
+						u32 neighbour, u32 page)
 {
 	u32 turn = page_at(account, block, neighbour)->turn;
 
@@ -750,10 +753,10 @@ static void check_page_disturbance(struct account *account, u32 block, u32 page)
 	u32 mv = 0;
 
 	while (count--)
-		if (is_neighbour_newer(account, block, found[count].page, first))
+		if (was_neighbour_programmed_after_page(account, block, found[count].page, first))
 			mv += aftl_disturb_mv[found[count].direction]
-				[page_has_low_top_voltage(page_at(account, block,
-								  found[count].page)->attr)];
+				[page_mode_lowers_top_voltage(page_at(account, block,
+								      found[count].page)->attr)];
 	if (told < mv)
 		complain(account, "page %u is disturbed by %u mV, expected %u", page, told, mv);
 }
@@ -823,7 +826,7 @@ static void check_read_event(struct account *account, const struct aftl_array_ev
 			 aftl_page_mode(attr), (unsigned long long)event->array_ns,
 			 (unsigned long long)least);
 	add_operation_to_account(account, &account->reads, least);
-	if (was_programmed_faster_than_normal(attr))
+	if (was_page_programmed_in_fast_mode(attr))
 		check_page_errors(account, event->block, event->page, attr);
 	check_page_not_read_as_slc(account, event->block, event->page, attr);
 	if (!block->bits)

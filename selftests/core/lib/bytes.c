@@ -45,13 +45,13 @@ struct aftl_snapshot_source test_bytes_source(struct test_bytes *bytes)
 	return (struct aftl_snapshot_source){ read_test_bytes, bytes };
 }
 
-void test_bytes_free(struct test_bytes *bytes)
+void free_test_bytes(struct test_bytes *bytes)
 {
 	free(bytes->data);
 	*bytes = (struct test_bytes){ 0 };
 }
 
-u32 test_crc32c(const u8 *data, size_t size)
+u32 compute_reference_crc32c(const u8 *data, size_t size)
 {
 	u32 crc = U32_MAX;
 	unsigned int bit;
@@ -66,7 +66,7 @@ u32 test_crc32c(const u8 *data, size_t size)
 
 void test_bytes_add_crc(struct test_bytes *bytes)
 {
-	u32 crc = test_crc32c(bytes->data, bytes->size - 4);
+	u32 crc = compute_reference_crc32c(bytes->data, bytes->size - 4);
 	unsigned int i;
 
 	for (i = 0; i < 4; i++)

@@ -25,10 +25,10 @@ struct aftl_snapshot_sink test_bytes_sink(struct test_bytes *bytes);
 /* Return a source that reads the buffer from its start, and fails with -EIO past its end. */
 struct aftl_snapshot_source test_bytes_source(struct test_bytes *bytes);
 
-void test_bytes_free(struct test_bytes *bytes);
+void free_test_bytes(struct test_bytes *bytes);
 
 /* CRC-32C, bit by bit. */
-u32 test_crc32c(const u8 *data, size_t size);
+u32 compute_reference_crc32c(const u8 *data, size_t size);
 
 /* Store, in the last four bytes of the buffer, the checksum of all bytes before them. */
 void test_bytes_add_crc(struct test_bytes *bytes);

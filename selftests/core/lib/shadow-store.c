@@ -71,14 +71,14 @@ static u64 shadow_pattern_word(u32 unit, u32 stamp, u32 word)
 	return aftl_hash64_pair((u64)stamp << 32 | unit, word);
 }
 
-static u64 *get_shadow_data_of_tag(struct shadow_store *store, u32 tag)
+static u64 *shadow_data_of_buffer_tag(struct shadow_store *store, u32 tag)
 {
 	return store->content + (size_t)tag * store->words;
 }
 
 static u64 *shadow_slot_data(struct shadow_store *store, u32 slot)
 {
-	return get_shadow_data_of_tag(store, aftl_count_buffer_tags(store->device->ftl) + slot);
+	return shadow_data_of_buffer_tag(store, aftl_count_buffer_tags(store->device->ftl) + slot);
 }
 
 static void fill_shadow_pattern(u64 *words, u32 count, u32 unit, u32 stamp)
@@ -132,7 +132,7 @@ static void shadow_on_write_accepted(struct test_listener *listener, struct test
 	};
 	request->floor[index % TEST_REQUEST_UNITS] = mine->stamp;
 	store->units[mine->unit].newest = mine->stamp;
-	fill_shadow_pattern(get_shadow_data_of_tag(store, tag), store->words, mine->unit,
+	fill_shadow_pattern(shadow_data_of_buffer_tag(store, tag), store->words, mine->unit,
 			    mine->stamp);
 }
 
@@ -207,10 +207,10 @@ static void shadow_on_program(struct test_listener *listener, u32 tag, aftl_lpn_
 		.stamp = mine->stamp,
 		.class = mine->class,
 		.level = mine->level,
-	}, get_shadow_data_of_tag(store, tag));
+	}, shadow_data_of_buffer_tag(store, tag));
 }
 
-static bool has_unit_newer_version(struct shadow_store *store, const struct shadow_tag *tag)
+static bool is_buffered_version_outdated(struct shadow_store *store, const struct shadow_tag *tag)
 {
 	u32 i;
 
@@ -243,9 +243,9 @@ static void shadow_on_release(struct test_listener *listener, u32 tag)
 	mine->live = false;
 	if (mine->programmed)
 		unit->durable = max(unit->durable, mine->stamp);
-	else if (!has_unit_newer_version(store, mine))
+	else if (!is_buffered_version_outdated(store, mine))
 		note_lost_write(store, mine);
-	*get_shadow_data_of_tag(store, tag) = POISON;
+	*shadow_data_of_buffer_tag(store, tag) = POISON;
 }
 
 static void shadow_on_copy(struct test_listener *listener, aftl_lpn_t lpn, aftl_ppn_t from,
@@ -383,7 +383,7 @@ static void shadow_read_buffer(struct shadow_store *store, const struct test_req
 	CHECK_EQ(tag->unit, from_lpn(read->lpn));
 	CHECK_EQ(read->flips, 0);
 	check_read_stamp(store, request, tag->unit, tag->stamp);
-	check_pattern_words(store, get_shadow_data_of_tag(store, read->tag), tag->unit,
+	check_pattern_words(store, shadow_data_of_buffer_tag(store, read->tag), tag->unit,
 			    tag->stamp);
 }
 
@@ -428,8 +428,8 @@ static void shadow_on_read(struct test_listener *listener, struct test_request *
 	}
 }
 
-static void mark_durable_by_flush(struct shadow_store *store, u32 flush,
-				  const struct shadow_tag *tag)
+static void expect_version_durable_after_flush(struct shadow_store *store, u32 flush,
+					       const struct shadow_tag *tag)
 {
 	struct shadow_promise *mine = malloc(sizeof(*mine));
 
@@ -451,7 +451,7 @@ static void shadow_note_submitted_flush(struct shadow_store *store,
 		const struct shadow_tag *tag = &store->tags[i];
 
 		if (tag->live && store->units[tag->unit].completed >= tag->stamp)
-			mark_durable_by_flush(store, request->version, tag);
+			expect_version_durable_after_flush(store, request->version, tag);
 	}
 }
 

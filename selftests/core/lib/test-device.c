@@ -436,7 +436,7 @@ static int reload_device(struct test_device *device, const struct aftl_policy_ty
 	source = test_bytes_source(&bytes);
 	ret = aftl_load_with_policy_and_params(&device->ftl, &source, type, config, &device->ops,
 					       device, &device->error);
-	test_bytes_free(&bytes);
+	free_test_bytes(&bytes);
 	return ret;
 }
 
