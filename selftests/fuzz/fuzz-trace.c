@@ -60,7 +60,7 @@ static int read_whole_trace(struct trace_file *file, struct trace_window *window
 		u32 room;
 		void *out = trace_window_item_room(window, &room);
 
-		ret = trace_file_fill_items(file, out, room, error);
+		ret = trace_file_read_events_or_requests(file, out, room, error);
 		if (ret < 0)
 			return ret;
 		fuzz_assert((u32)ret <= room);

@@ -92,7 +92,8 @@ static u32 blktrace_kind_of_request(const struct trace_request *request)
 	       (request->fua ? (u32)BLKTRACE_IS_FUA : 0) | BLKTRACE_IS_FS;
 }
 
-static bool does_request_complete_earlier(const struct completion *a, const struct completion *b)
+static bool does_first_completion_precede_second(const struct completion *a,
+						 const struct completion *b)
 {
 	return a->t_ns != b->t_ns ? a->t_ns < b->t_ns : a->order < b->order;
 }
@@ -105,7 +106,7 @@ static void push_pending_completion(struct blktrace_out *out, const struct compl
 		out->room = out->room ? 2 * out->room : 256;
 		out->heap = memory_resize(out->heap, out->room, sizeof(*out->heap));
 	}
-	for (; at && does_request_complete_earlier(completion, &out->heap[(at - 1) / 2]);
+	for (; at && does_first_completion_precede_second(completion, &out->heap[(at - 1) / 2]);
 	     at = (at - 1) / 2)
 		out->heap[at] = out->heap[(at - 1) / 2];
 	out->heap[at] = *completion;
@@ -118,9 +119,9 @@ static void pop_first_completion(struct blktrace_out *out)
 
 	while ((child = 2 * at + 1) < out->waiting) {
 		if (child + 1 < out->waiting &&
-		    does_request_complete_earlier(&out->heap[child + 1], &out->heap[child]))
+		    does_first_completion_precede_second(&out->heap[child + 1], &out->heap[child]))
 			child++;
-		if (!does_request_complete_earlier(&out->heap[child], &last))
+		if (!does_first_completion_precede_second(&out->heap[child], &last))
 			break;
 		out->heap[at] = out->heap[child];
 		at = child;
@@ -128,7 +129,7 @@ static void pop_first_completion(struct blktrace_out *out)
 	out->heap[at] = last;
 }
 
-static void write_completions_until(struct trace_output *output, u64 until_ns)
+static void write_completions_until_time(struct trace_output *output, u64 until_ns)
 {
 	struct blktrace_out *out = output->state;
 
@@ -200,7 +201,7 @@ int blktrace_write_request(struct trace_output *output, const struct trace_reque
 		output->unfit[request->op]++;
 		return 0;
 	}
-	write_completions_until(output, request->t_ns);
+	write_completions_until_time(output, request->t_ns);
 	write_process_name(output, request);
 	write_trace_event(output, request, request->t_ns,
 			  BLKTRACE_QUEUE | BLKTRACE_IS_QUEUE | blktrace_kind_of_request(request),
@@ -220,7 +221,7 @@ int blktrace_finish_output(struct trace_output *output, struct aftl_error *error
 {
 	struct blktrace_out *out = output->state;
 
-	write_completions_until(output, U64_MAX);
+	write_completions_until_time(output, U64_MAX);
 	free(out->heap);
 	process_names_free(out->named);
 	free(out);

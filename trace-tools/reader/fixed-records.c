@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fixed-records.h"
 
-u64 fixed_record_le_number(const u8 *at, u32 bytes)
+u64 decode_little_endian(const u8 *at, u32 bytes)
 {
 	u64 value = 0;
 
@@ -10,8 +10,8 @@ u64 fixed_record_le_number(const u8 *at, u32 bytes)
 	return value;
 }
 
-static int count_lost_record(struct trace_file *file, size_t bytes, const char *cause,
-			     struct aftl_error *error)
+static int drop_damaged_record(struct trace_file *file, size_t bytes, const char *cause,
+			       struct aftl_error *error)
 {
 	u64 at = file->input.offset;
 
@@ -21,12 +21,13 @@ static int count_lost_record(struct trace_file *file, size_t bytes, const char *
 				  cause);
 }
 
-int fixed_records_read(struct trace_file *file, struct trace_request *requests, u32 room,
-		       u32 record_bytes,
-		       enum trace_line_verdict (*parse)(const struct trace_file *file, const u8 *at,
-							struct trace_request *request,
-							const char **cause),
-		       struct aftl_error *error)
+int read_fixed_size_records(struct trace_file *file, struct trace_request *requests, u32 room,
+			    u32 record_bytes,
+			    enum trace_line_verdict (*parse)(const struct trace_file *file,
+							     const u8 *at,
+							     struct trace_request *request,
+							     const char **cause),
+			    struct aftl_error *error)
 {
 	const char *cause;
 	u32 done = 0;
@@ -41,13 +42,14 @@ int fixed_records_read(struct trace_file *file, struct trace_request *requests, 
 		if (!left)
 			break;
 		if (left < record_bytes) {
-			ret = count_lost_record(file, left, "the file ends inside a record", error);
+			ret = drop_damaged_record(file, left, "the file ends inside a record",
+						  error);
 			return ret ? ret : (int)done;
 		}
 		verdict =
 			parse(file, trace_input_next_bytes(&file->input), &requests[done], &cause);
 		if (verdict == TRACE_LINE_WRONG)
-			ret = count_lost_record(file, record_bytes, cause, error);
+			ret = drop_damaged_record(file, record_bytes, cause, error);
 		else
 			trace_input_consume_bytes(&file->input, record_bytes);
 		if (ret)

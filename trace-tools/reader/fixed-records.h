@@ -7,18 +7,19 @@
 
 #include "trace-format.h"
 
-u64 fixed_record_le_number(const u8 *at, u32 bytes);
+u64 decode_little_endian(const u8 *at, u32 bytes);
 
 /**
- * fixed_records_read() - implement fill() for a format with fixed-size records
+ * read_fixed_size_records() - implement fill() for a format with fixed-size records
  * @parse: converts one record to a request, as struct trace_format.line does with a line
  */
-int __must_check fixed_records_read(struct trace_file *file, struct trace_request *requests,
-				    u32 room, u32 record_bytes,
-				    enum trace_line_verdict (*parse)(const struct trace_file *file,
-								     const u8 *at,
-								     struct trace_request *request,
-								     const char **cause),
-				    struct aftl_error *error);
+int __must_check
+read_fixed_size_records(struct trace_file *file, struct trace_request *requests, u32 room,
+			u32 record_bytes,
+			enum trace_line_verdict (*parse)(const struct trace_file *file,
+							 const u8 *at,
+							 struct trace_request *request,
+							 const char **cause),
+			struct aftl_error *error);
 
 #endif

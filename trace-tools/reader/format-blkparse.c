@@ -50,9 +50,9 @@ static bool parse_device_field(struct text_cursor *text, u32 *device)
 {
 	u64 major, minor;
 
-	if (!text_get_u64_up_to(text, 4095, &major) || !text_skip_if_equal(text, ',') ||
+	if (!text_get_bounded_u64(text, 4095, &major) || !text_skip_if_equal(text, ',') ||
 	    !text_skip_blanks(text) ||
-	    !text_get_u64_up_to(text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor))
+	    !text_get_bounded_u64(text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor))
 		return false;
 	*device = (u32)(major << TRACE_DEVICE_MINOR_BITS | minor);
 	return true;
@@ -60,14 +60,14 @@ static bool parse_device_field(struct text_cursor *text, u32 *device)
 
 static bool parse_blkparse_number(struct text_cursor *text, u64 most, u64 *number)
 {
-	return text_get_u64_up_to(text, most, number);
+	return text_get_bounded_u64(text, most, number);
 }
 
 static bool parse_size_field(struct text_cursor *text, u64 unit, struct fields *fields)
 {
 	u64 count;
 
-	if (!text_get_u64_up_to(text, U32_MAX, &count))
+	if (!text_get_bounded_u64(text, U32_MAX, &count))
 		return false;
 	fields->sized = true;
 	fields->sectors = DIV_ROUND_UP(count * unit, TRACE_SECTOR);
@@ -205,8 +205,8 @@ static bool interpret_rwbs_letters(struct fields *fields)
 }
 
 /* Parse the end of a default blkparse line: first sector, "+", and the number of sectors. */
-static bool parse_rest_of_blkparse_line(struct trace_file *file, struct text_cursor *text,
-					struct fields *fields)
+static bool parse_sector_and_size_of_blkparse_line(struct trace_file *file,
+						   struct text_cursor *text, struct fields *fields)
 {
 	struct trace_event *event = &fields->event;
 
@@ -253,7 +253,7 @@ static enum trace_line_verdict parse_event_line(struct trace_file *file, struct 
 		file->other_events++;
 		return TRACE_LINE_EMPTY;
 	}
-	if (state->usual && !parse_rest_of_blkparse_line(file, &text, fields))
+	if (state->usual && !parse_sector_and_size_of_blkparse_line(file, &text, fields))
 		return TRACE_LINE_WRONG;
 	if (!interpret_rwbs_letters(fields) || fields->sectors > U32_MAX / TRACE_SECTOR) {
 		file->other_events++;

@@ -274,7 +274,7 @@ static int skip_damaged_bytes(struct trace_file *file, struct aftl_error *error)
 				  (unsigned long long)(file->input.offset - begin));
 }
 
-static int count_truncated_end(struct trace_file *file, struct aftl_error *error)
+static int drop_truncated_event(struct trace_file *file, struct aftl_error *error)
 {
 	size_t left = trace_input_left(&file->input);
 	u64 begin = file->input.offset;
@@ -300,7 +300,7 @@ static int buffer_whole_event(struct trace_file *file, u32 *size, struct raw_eve
 			return ret;
 	}
 	if (trace_input_left(input) < trace->header_bytes)
-		return count_truncated_end(file, error);
+		return drop_truncated_event(file, error);
 	if (load_u32(trace_input_next_bytes(input), trace->swapped) !=
 	    (BLKTRACE_MAGIC | trace->version))
 		return skip_damaged_bytes(file, error);
@@ -312,7 +312,7 @@ static int buffer_whole_event(struct trace_file *file, u32 *size, struct raw_eve
 	if (ret || trace_input_left(input) >= *size)
 		return ret;
 	*size = 0;
-	return count_truncated_end(file, error);
+	return drop_truncated_event(file, error);
 }
 
 /* Maps events that can begin or end a request to enum trace_act + 1, and all others to 0. */

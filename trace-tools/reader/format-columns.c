@@ -53,7 +53,7 @@ static bool is_column_heading(const struct trace_columns *columns, struct text_c
 		       is_text_equal_nocase(text_get_until(&text, ','), columns->heading);
 }
 
-static bool parse_scaled_bytes(struct text_cursor *text, u64 unit, u64 *bytes)
+static bool parse_count_and_convert_to_bytes(struct text_cursor *text, u64 unit, u64 *bytes)
 {
 	u64 count;
 
@@ -74,23 +74,23 @@ static bool parse_trace_column(const struct trace_file *file, enum column column
 		return (text->at < text->end && *text->at == ',') ||
 		       text_get_scaled_decimal(text, file->time_unit_ns, &request->latency_ns);
 	case COLUMN_STREAM:
-		if (!text_get_u64_up_to(text, TRACE_STREAMS - 1, &number))
+		if (!text_get_bounded_u64(text, TRACE_STREAMS - 1, &number))
 			return false;
 		request->stream = (u16)number;
 		return true;
 	case COLUMN_OFFSET:
 		return text_get_u64(text, &request->offset);
 	case COLUMN_SECTOR:
-		return parse_scaled_bytes(text, TRACE_SECTOR, &request->offset);
+		return parse_count_and_convert_to_bytes(text, TRACE_SECTOR, &request->offset);
 	case COLUMN_BYTES:
 		return text_get_u64(text, &request->bytes);
 	case COLUMN_SECTORS:
-		return parse_scaled_bytes(text, TRACE_SECTOR, &request->bytes);
+		return parse_count_and_convert_to_bytes(text, TRACE_SECTOR, &request->bytes);
 	case COLUMN_OP:
 		*op_known = trace_parse_operation(text_get_until(text, ','), &request->op);
 		return true;
 	case COLUMN_TYPE:
-		if (!text_get_u64_up_to(text, 1, &number))
+		if (!text_get_bounded_u64(text, 1, &number))
 			return false;
 		request->op = number ? AFTL_OP_WRITE : AFTL_OP_READ;
 		return true;

@@ -57,7 +57,7 @@ static bool is_csv_format(const u8 *head, size_t size)
 }
 
 /* Parse one item of --columns, such as "time=1". */
-static bool set_csv_column_by_option_item(struct csv *csv, struct text_cursor word, u32 *found)
+static bool parse_item_of_columns_option(struct csv *csv, struct text_cursor word, u32 *found)
 {
 	struct text_cursor key = text_get_until(&word, '=');
 	u64 number;
@@ -77,7 +77,7 @@ static bool set_csv_column_by_option_item(struct csv *csv, struct text_cursor wo
 		csv->scsi = is_text_equal(word, "16") ? 16 : 10;
 		return csv->scsi == 16 || is_text_equal(word, "10");
 	}
-	if (!text_get_u64_up_to(&word, WIDTH, &number) || !number || !is_text_at_end(&word))
+	if (!text_get_bounded_u64(&word, WIDTH, &number) || !number || !is_text_at_end(&word))
 		return false;
 	for (i = 0; i < COLUMNS; i++)
 		if (is_text_equal(key, names[i]))
@@ -98,7 +98,7 @@ static int set_csv_columns(struct csv *csv, const char *map, struct aftl_error *
 	do {
 		struct text_cursor word = text_get_until(&text, ',');
 
-		if (!set_csv_column_by_option_item(csv, word, &found))
+		if (!parse_item_of_columns_option(csv, word, &found))
 			return aftl_fail(error, -EINVAL,
 					 "--columns: \"%.*s\" is not understood; approxftl-trace(1) explains it",
 					 (int)min_t(size_t, word.end - word.at, 40), word.at);
@@ -170,7 +170,7 @@ static bool parse_csv_operation(const struct csv *csv, struct text_cursor word, 
 		u64 number;
 
 		*op = AFTL_OP_READ;
-		if (!text_get_u64_up_to(&word, 1, &number) || !is_text_at_end(&word))
+		if (!text_get_bounded_u64(&word, 1, &number) || !is_text_at_end(&word))
 			return false;
 		if ((int)number != csv->reads)
 			*op = AFTL_OP_WRITE;
@@ -196,7 +196,7 @@ static bool parse_csv_class(struct text_cursor word, u8 *class)
 
 static bool parse_csv_number(struct text_cursor *word, u64 most, u64 *number)
 {
-	return text_get_u64_up_to(word, most, number) && is_text_at_end(word);
+	return text_get_bounded_u64(word, most, number) && is_text_at_end(word);
 }
 
 static bool parse_csv_scaled_number(struct text_cursor *word, u64 unit, u64 *number)

@@ -18,12 +18,12 @@ static enum trace_line_verdict read_mqsim_line(struct trace_file *file, struct t
 	time = text;
 	if (!text_get_scaled_decimal(&text, file->time_unit_ns, &request->t_ns) ||
 	    !text_skip_required_blanks(&text) ||
-	    !text_get_u64_up_to(&text, TRACE_STREAMS - 1, &device) ||
+	    !text_get_bounded_u64(&text, TRACE_STREAMS - 1, &device) ||
 	    !text_skip_required_blanks(&text) || !text_get_u64(&text, &sector) ||
 	    !trace_units_to_bytes(sector, TRACE_SECTOR, &request->offset) ||
 	    !text_skip_required_blanks(&text) || !text_get_u64(&text, &sectors) ||
 	    !trace_units_to_bytes(sectors, TRACE_SECTOR, &request->bytes) ||
-	    !text_skip_required_blanks(&text) || !text_get_u64_up_to(&text, 1, &type) ||
+	    !text_skip_required_blanks(&text) || !text_get_bounded_u64(&text, 1, &type) ||
 	    !text_skip_blanks(&text) || !is_text_at_end(&text))
 		return TRACE_LINE_WRONG;
 	/* Accept decimals while the format is detected; open_mqsim_trace() checks the unit. */

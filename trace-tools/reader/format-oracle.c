@@ -16,12 +16,12 @@ static enum trace_line_verdict parse_oracle_record(const struct trace_file *file
 	u64 unit = file->hints->offset_unit ? file->hints->offset_unit : 1;
 
 	*request = (struct trace_request){
-		.t_ns = fixed_record_le_number(at, 4) * file->time_unit_ns,
-		.bytes = fixed_record_le_number(at + 12, 4),
+		.t_ns = decode_little_endian(at, 4) * file->time_unit_ns,
+		.bytes = decode_little_endian(at + 12, 4),
 		.op = AFTL_OP_READ,
 	};
 	*cause = "the object is beyond the last byte of 64 bits";
-	if (!trace_units_to_bytes(fixed_record_le_number(at + 4, 8), unit, &request->offset))
+	if (!trace_units_to_bytes(decode_little_endian(at + 4, 8), unit, &request->offset))
 		return TRACE_LINE_WRONG;
 	return trace_check_request(request, cause);
 }
@@ -29,7 +29,7 @@ static enum trace_line_verdict parse_oracle_record(const struct trace_file *file
 static int read_oracle_requests(struct trace_file *file, void *out, u32 room,
 				struct aftl_error *error)
 {
-	return fixed_records_read(file, out, room, RECORD_BYTES, parse_oracle_record, error);
+	return read_fixed_size_records(file, out, room, RECORD_BYTES, parse_oracle_record, error);
 }
 
 const struct trace_format trace_format_oracle = {

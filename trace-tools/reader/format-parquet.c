@@ -45,8 +45,8 @@ static int start_parquet_converter(struct parquet *parquet, int input, int outpu
  * Start the converter. It gets a descriptor, not a file name, so that it cannot create the file
  * again after this process has died and cleaned up.
  */
-static int start_converter_into_output(struct trace_output *output, int input,
-				       struct aftl_error *error)
+static int open_output_and_start_converter(struct trace_output *output, int input,
+					   struct aftl_error *error)
 {
 	int fd, ret;
 
@@ -67,7 +67,7 @@ static int open_converter_pipe(struct trace_output *output, struct aftl_error *e
 
 	if (pipe2(ends, O_CLOEXEC))
 		return aftl_fail(error, -errno, "cannot create a pipe: %s", strerror(errno));
-	ret = start_converter_into_output(output, ends[0], error);
+	ret = open_output_and_start_converter(output, ends[0], error);
 	close(ends[0]);
 	output->file = ret ? NULL : fdopen(ends[1], "w");
 	if (!output->file)

@@ -79,16 +79,16 @@ static enum trace_line_verdict parse_vscsi_record(const struct trace_file *file,
 	const u8 *block = at + layout->block;
 
 	*request =
-		(struct trace_request){ .bytes = fixed_record_le_number(at + layout->length, 4) };
-	if (!trace_operation_of_scsi_code(fixed_record_le_number(at + layout->command, 2),
+		(struct trace_request){ .bytes = decode_little_endian(at + layout->length, 4) };
+	if (!trace_operation_of_scsi_code(decode_little_endian(at + layout->command, 2),
 					  &request->op))
 		return TRACE_LINE_EMPTY;
 	*cause = "a block, or a time, is beyond 64 bits";
-	if (!trace_units_to_bytes(fixed_record_le_number(block, 8), TRACE_SECTOR,
+	if (!trace_units_to_bytes(decode_little_endian(block, 8), TRACE_SECTOR,
 				  &request->offset) ||
-	    !trace_units_to_bytes(fixed_record_le_number(block + 8, 8), file->time_unit_ns,
+	    !trace_units_to_bytes(decode_little_endian(block + 8, 8), file->time_unit_ns,
 				  &request->t_ns) ||
-	    (layout->took && !trace_units_to_bytes(fixed_record_le_number(block + 16, 8),
+	    (layout->took && !trace_units_to_bytes(decode_little_endian(block + 16, 8),
 						   file->time_unit_ns, &request->latency_ns)))
 		return TRACE_LINE_WRONG;
 	return trace_check_request(request, cause);
@@ -99,7 +99,7 @@ static int read_vscsi_requests(struct trace_file *file, void *out, u32 room,
 {
 	const struct layout *layout = file->state;
 
-	return fixed_records_read(file, out, room, layout->bytes, parse_vscsi_record, error);
+	return read_fixed_size_records(file, out, room, layout->bytes, parse_vscsi_record, error);
 }
 
 const struct trace_format trace_format_vscsi = {

@@ -73,7 +73,7 @@ static void grow_process_names(struct process_names *names)
 	free(old);
 }
 
-static u32 number_of_process_name(struct process_names *names, const char *name)
+static u32 find_or_add_process_name(struct process_names *names, const char *name)
 {
 	u32 i;
 
@@ -99,10 +99,10 @@ void process_names_set(struct process_names *names, u32 pid, const char *name)
 	process->pid = pid;
 	if (!process->number || strncmp(names->texts[process->number - 1], name,
 					PROCESS_NAME_SIZE - 1) != 0)
-		process->number = number_of_process_name(names, name);
+		process->number = find_or_add_process_name(names, name);
 }
 
-u32 process_names_number_of_pid(const struct process_names *names, u32 pid)
+u32 process_names_find_number_by_pid(const struct process_names *names, u32 pid)
 {
 	return find_process_by_pid(names, pid)->number;
 }

@@ -19,10 +19,10 @@ void process_names_set(struct process_names *names, u32 pid, const char *name);
 const char *process_names_get(const struct process_names *names, u32 pid);
 
 /**
- * process_names_number_of_pid() - get the small number of a process id's name
+ * process_names_find_number_by_pid() - get the small number of a process id's name
  *
  * Processes with equal names share a number, counted from 1; 0 if the name is unknown.
  */
-u32 process_names_number_of_pid(const struct process_names *names, u32 pid);
+u32 process_names_find_number_by_pid(const struct process_names *names, u32 pid);
 
 #endif

@@ -13,7 +13,7 @@ static const struct unit time_units[] = {
 
 static const struct unit offset_units[] = { { "bytes", 1 }, { "sectors", TRACE_SECTOR } };
 
-static u64 find_reading_unit_by_name(const struct unit *units, size_t count, const char *name)
+static u64 look_up_time_or_offset_unit(const struct unit *units, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(units[i].name, name))
@@ -23,7 +23,7 @@ static u64 find_reading_unit_by_name(const struct unit *units, size_t count, con
 
 static int set_time_unit_option(const char *name, u64 *unit, struct aftl_error *error)
 {
-	*unit = find_reading_unit_by_name(time_units, ARRAY_SIZE(time_units), name);
+	*unit = look_up_time_or_offset_unit(time_units, ARRAY_SIZE(time_units), name);
 	return *unit ? 0 : aftl_fail(error, -EINVAL,
 				     "--time-unit: \"%.40s\" is not s, ms, us, ns or 100ns", name);
 }
@@ -32,8 +32,8 @@ static int set_offset_unit_option(const char *name, u64 *unit, struct aftl_error
 {
 	struct text_cursor text = { name, name + strlen(name) };
 
-	*unit = find_reading_unit_by_name(offset_units, ARRAY_SIZE(offset_units), name);
-	if (*unit || (text_get_u64_up_to(&text, 1 << 20, unit) && *unit && is_text_at_end(&text)))
+	*unit = look_up_time_or_offset_unit(offset_units, ARRAY_SIZE(offset_units), name);
+	if (*unit || (text_get_bounded_u64(&text, 1 << 20, unit) && *unit && is_text_at_end(&text)))
 		return 0;
 	return aftl_fail(error, -EINVAL,
 			 "--offset-unit: \"%.40s\" is not bytes, sectors or a number", name);
@@ -47,8 +47,8 @@ static int set_device_option(const char *name, u32 *device, struct aftl_error *e
 	*device = TRACE_ALL_DEVICES;
 	if (!strcmp(name, "all"))
 		return 0;
-	if (!text_get_u64_up_to(&text, 4095, &major) || !text_skip_if_equal(&text, ':') ||
-	    !text_get_u64_up_to(&text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor) ||
+	if (!text_get_bounded_u64(&text, 4095, &major) || !text_skip_if_equal(&text, ':') ||
+	    !text_get_bounded_u64(&text, (1U << TRACE_DEVICE_MINOR_BITS) - 1, &minor) ||
 	    !is_text_at_end(&text))
 		return aftl_fail(error, -EINVAL, "--device: \"%.40s\" is not MAJOR:MINOR, nor all",
 				 name);

@@ -44,7 +44,7 @@ static inline bool text_get_u64(struct text_cursor *text, u64 *value)
 }
 
 /* Parse a number that is not greater than @most. */
-static inline bool text_get_u64_up_to(struct text_cursor *text, u64 most, u64 *value)
+static inline bool text_get_bounded_u64(struct text_cursor *text, u64 most, u64 *value)
 {
 	return text_get_u64(text, value) && *value <= most;
 }

@@ -251,7 +251,7 @@ void trace_file_close(struct trace_file *file)
 	trace_input_close(&file->input);
 }
 
-static int count_lost_line(struct trace_file *file, const char *cause, struct aftl_error *error)
+static int report_dropped_line(struct trace_file *file, const char *cause, struct aftl_error *error)
 {
 	file->losses->lines++;
 	return trace_losses_print(file->losses, file->input.name, "line", file->input.line, error,
@@ -281,7 +281,7 @@ static int read_items_from_text_lines(struct trace_file *file, void *out, u32 ro
 		case TRACE_LINE_EMPTY:
 			break;
 		case TRACE_LINE_WRONG:
-			ret = count_lost_line(file, cause, error);
+			ret = report_dropped_line(file, cause, error);
 			if (ret)
 				return ret;
 		}
@@ -289,7 +289,8 @@ static int read_items_from_text_lines(struct trace_file *file, void *out, u32 ro
 	return (int)done;
 }
 
-int trace_file_fill_items(struct trace_file *file, void *out, u32 room, struct aftl_error *error)
+int trace_file_read_events_or_requests(struct trace_file *file, void *out, u32 room,
+				       struct aftl_error *error)
 {
 	return file->format->line ? read_items_from_text_lines(file, out, room, error) :
 				    file->format->fill(file, out, room, error);

@@ -189,8 +189,8 @@ int __must_check trace_file_open_input(struct trace_file *file, const struct tra
 				       struct aftl_error *error);
 
 /* Read up to @room requests or events to @out. Return: their number, 0 at the end, or an error. */
-int __must_check trace_file_fill_items(struct trace_file *file, void *out, u32 room,
-				       struct aftl_error *error);
+int __must_check trace_file_read_events_or_requests(struct trace_file *file, void *out, u32 room,
+						    struct aftl_error *error);
 
 /**
  * trace_output_open() - begin to write a trace

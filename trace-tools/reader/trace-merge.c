@@ -83,7 +83,7 @@ static int refill_merge_source(struct trace_source *source, struct aftl_error *e
 		u64 late = source->window.late;
 		u32 room;
 		void *out = trace_window_item_room(&source->window, &room);
-		int ret = trace_file_fill_items(&source->file, out, room, error);
+		int ret = trace_file_read_events_or_requests(&source->file, out, room, error);
 
 		if (ret < 0)
 			return ret;
@@ -174,8 +174,8 @@ static void merge_items_of_two_sources(struct trace_merge *merge, struct trace_w
 				       struct trace_window *b, u64 limit_ns)
 {
 	const u8 *at_a = trace_window_peek_item(a), *at_b = trace_window_peek_item(b);
-	const u8 *end_a = trace_window_end_of_ready_items(a);
-	const u8 *end_b = trace_window_end_of_ready_items(b);
+	const u8 *end_a = trace_window_end_pointer_of_ready_items(a);
+	const u8 *end_b = trace_window_end_pointer_of_ready_items(b);
 	u64 a_ns = get_merge_item_time(at_a), b_ns = get_merge_item_time(at_b);
 	size_t bytes = a->item_bytes;
 	u32 count = merge->run_end, from_a = 0, taken;

@@ -13,7 +13,7 @@ static bool class_of_note_word(struct text_cursor word, u8 *class)
 }
 
 /* Parse the origin of a write's class (tag, hint ...); an unknown word counts as tag. */
-static u8 class_source_of_word(struct text_cursor word)
+static u8 parse_origin_of_write_class(struct text_cursor word)
 {
 	for (u32 by = TRACE_BY_TAG; by < TRACE_BYS; by++)
 		if (is_text_equal(word, trace_by_names[by]))
@@ -27,7 +27,7 @@ static u8 parse_level_of_class(u8 class, struct text_cursor *text)
 	u64 level;
 
 	if (class != TRACE_APPROXIMATE || !text_skip_required_blanks(text) ||
-	    !text_get_u64_up_to(text, TRACE_CLASSES - 1, &level) || level < TRACE_APPROXIMATE)
+	    !text_get_bounded_u64(text, TRACE_CLASSES - 1, &level) || level < TRACE_APPROXIMATE)
 		return class;
 	return (u8)level;
 }
@@ -37,12 +37,12 @@ static bool parse_write_note(struct text_cursor text, struct trace_event *event)
 	u64 sector, sectors;
 
 	if (!text_get_u64(&text, &sector) || !text_skip_required_blanks(&text) ||
-	    !text_get_u64_up_to(&text, U32_MAX / TRACE_SECTOR, &sectors) ||
+	    !text_get_bounded_u64(&text, U32_MAX / TRACE_SECTOR, &sectors) ||
 	    !text_skip_required_blanks(&text) ||
 	    !class_of_note_word(text_get_word(&text), &event->class) ||
 	    !text_skip_required_blanks(&text))
 		return false;
-	event->by = class_source_of_word(text_get_word(&text));
+	event->by = parse_origin_of_write_class(text_get_word(&text));
 	event->class = parse_level_of_class(event->class, &text);
 	event->op = AFTL_OP_WRITE;
 	event->sector = sector;
@@ -57,7 +57,7 @@ static bool parse_zeroes_note(struct text_cursor text, struct trace_event *event
 	u64 sectors;
 
 	if (!text_get_u64(&text, &event->sector) || !text_skip_required_blanks(&text) ||
-	    !text_get_u64_up_to(&text, U32_MAX / TRACE_SECTOR, &sectors))
+	    !text_get_bounded_u64(&text, U32_MAX / TRACE_SECTOR, &sectors))
 		return false;
 	event->op = AFTL_OP_WRITE_ZEROES;
 	event->bytes = (u32)sectors * TRACE_SECTOR;

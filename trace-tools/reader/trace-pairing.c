@@ -248,7 +248,7 @@ static inline u32 find_request_piece(const struct trace_pairing *pairing, u32 ke
 /* ---- requests */
 
 /* Find any piece of a request: the piece that was inserted last or, if removed, by a scan. */
-static u32 find_piece_of_request(const struct trace_pairing *pairing, u64 number)
+static u32 find_any_piece_of_request(const struct trace_pairing *pairing, u64 number)
 {
 	const struct pending *pending = pending_request_at(pairing, number);
 	u32 key = key_of_request_piece(pending->request.stream, pending->request.op);
@@ -273,7 +273,7 @@ static void stop_waiting_for_oldest_completion(struct trace_pairing *pairing)
 	pairing->open--;
 	pairing->counts.unfinished++;
 	while (oldest->pieces--)
-		remove_request_piece(pairing, find_piece_of_request(pairing, pairing->first));
+		remove_request_piece(pairing, find_any_piece_of_request(pairing, pairing->first));
 }
 
 /* Enlarge the ring of pending requests to hold those up to @end, the number after the last one. */
@@ -373,9 +373,9 @@ static void complete_sectors_of_piece(struct trace_pairing *pairing, u32 place, 
 }
 
 /* Fast path: complete a request of one piece, if no other piece has its hash slot. */
-static inline bool complete_one_piece_request(struct trace_pairing *pairing,
-					      const struct trace_event *event, u32 key, u64 begin,
-					      u64 end)
+static inline bool try_to_complete_unsplit_request(struct trace_pairing *pairing,
+						   const struct trace_event *event, u32 key,
+						   u64 begin, u64 end)
 {
 	u32 place = request_piece_hash_slot(pairing, key, begin);
 	struct piece *piece = &pairing->pieces[place];
@@ -401,7 +401,7 @@ static void complete_paired_request(struct trace_pairing *pairing, const struct 
 	u64 begin = first_sector_of_event(event), end = begin + sectors_of_request(event);
 	bool any = false;
 
-	if (likely(complete_one_piece_request(pairing, event, key, begin, end)))
+	if (likely(try_to_complete_unsplit_request(pairing, event, key, begin, end)))
 		return;
 	do {
 		u32 place = find_request_piece(pairing, key, begin, end);
@@ -467,8 +467,8 @@ static void split_request_piece(struct trace_pairing *pairing, u32 place, u64 cu
 }
 
 /* A bio-based device resubmits the rest of a split bio, whose completion covers all the rest. */
-static void begin_piece_for_rest_of_split_bio(struct trace_pairing *pairing,
-					      const struct trace_event *event, u16 stream)
+static void begin_piece_for_resubmitted_split_bio(struct trace_pairing *pairing,
+						  const struct trace_event *event, u16 stream)
 {
 	struct pending *pending;
 	struct piece piece;
@@ -477,7 +477,7 @@ static void begin_piece_for_rest_of_split_bio(struct trace_pairing *pairing,
 
 	pending = find_newest(pairing, stream, event->op, event->sector, event->sector + 1,
 			      event->cpu, &number);
-	place = pending ? find_piece_of_request(pairing, number) : NOWHERE;
+	place = pending ? find_any_piece_of_request(pairing, number) : NOWHERE;
 	if (place == NOWHERE)
 		return;
 	piece = pairing->pieces[place];
@@ -494,7 +494,7 @@ static void split_pending_request(struct trace_pairing *pairing, const struct tr
 	u32 place;
 
 	if (event->detail == event->sector) {
-		begin_piece_for_rest_of_split_bio(pairing, event, stream);
+		begin_piece_for_resubmitted_split_bio(pairing, event, stream);
 		return;
 	}
 	place = find_request_piece(pairing, key_of_request_piece(stream, event->op), event->sector,
@@ -506,8 +506,8 @@ static void split_pending_request(struct trace_pairing *pairing, const struct tr
 /* ---- classes */
 
 /* Give a part of a write the class of a note. Later notes override earlier notes. */
-static void set_class_of_request_part(struct pending *pending, u64 begin, u64 end,
-				      const struct trace_event *event)
+static void set_class_of_request_byte_range(struct pending *pending, u64 begin, u64 end,
+					    const struct trace_event *event)
 {
 	struct class_mark **at = &pending->marks, *mark;
 
@@ -550,8 +550,8 @@ static void apply_class_note_to_request(struct trace_pairing *pairing,
 		pending->request.by = event->by;
 		return;
 	}
-	set_class_of_request_part(pending, begin * TRACE_PAIRING_SECTOR, end * TRACE_PAIRING_SECTOR,
-				  event);
+	set_class_of_request_byte_range(pending, begin * TRACE_PAIRING_SECTOR,
+					end * TRACE_PAIRING_SECTOR, event);
 }
 
 static inline void pair_trace_event(struct trace_pairing *pairing, const struct trace_event *event,
@@ -609,7 +609,7 @@ void trace_pairing_end_all_requests(struct trace_pairing *pairing)
 }
 
 /* Get a write's next part whose bytes have one class; return false if all parts were delivered. */
-static bool take_next_class_part_of_request(struct pending *pending, struct trace_request *part)
+static bool take_next_byte_range_of_one_class(struct pending *pending, struct trace_request *part)
 {
 	u64 begin = pending->request.offset + pending->emitted;
 	u64 end = pending->request.offset + pending->request.bytes;
@@ -647,7 +647,7 @@ static bool take_oldest_request(struct trace_pairing *pairing, struct trace_requ
 	if (!oldest->done)
 		return false;
 	if (unlikely(oldest->marks)) {
-		if (take_next_class_part_of_request(oldest, request))
+		if (take_next_byte_range_of_one_class(oldest, request))
 			return true;
 		free_class_marks_of_request(oldest);
 		pairing->first++;

@@ -175,7 +175,7 @@ static int process_trace_event(struct trace_reader *reader, const struct trace_e
 	return 0;
 }
 
-static int end_trace_events(struct trace_reader *reader)
+static int end_requests_at_end_of_trace(struct trace_reader *reader)
 {
 	if (reader->ended)
 		return 0;
@@ -194,7 +194,7 @@ static int read_next_events(struct trace_reader *reader, struct aftl_error *erro
 	if (count < 0)
 		return count;
 	if (!count)
-		return end_trace_events(reader);
+		return end_requests_at_end_of_trace(reader);
 	done = trace_pairing_add_events(reader->pairing, events, (u32)count, reader->usual_device,
 					reader->usual_stream);
 	if (!done) {

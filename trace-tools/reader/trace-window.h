@@ -57,7 +57,7 @@ static inline void *trace_window_peek_item(const struct trace_window *window)
 }
 
 /* Return: the end of the sorted items that the caller may take. */
-static inline const u8 *trace_window_end_of_ready_items(const struct trace_window *window)
+static inline const u8 *trace_window_end_pointer_of_ready_items(const struct trace_window *window)
 {
 	return window->items + window->ready * window->item_bytes;
 }

@@ -9,14 +9,14 @@ struct free_buffer {
 	struct free_buffer *next;
 };
 
-static unsigned int data_buffer_size_class_of_bytes(u32 bytes)
+static unsigned int compute_data_buffer_size_class(u32 bytes)
 {
 	unsigned int shift = bytes > 1 ? fls64(bytes - 1) : 0;
 
 	return shift > DATA_BUFFER_SMALLEST_SHIFT ? shift - DATA_BUFFER_SMALLEST_SHIFT : 0;
 }
 
-static u64 data_buffer_bytes_of_size_class(unsigned int index)
+static u64 compute_buffer_bytes_of_size_class(unsigned int index)
 {
 	return 1ULL << (index + DATA_BUFFER_SMALLEST_SHIFT);
 }
@@ -26,9 +26,9 @@ static void *take_unused_data_buffer(const struct data_buffers *buffers, struct 
 {
 	void *buffer = arena->memory + arena->used;
 
-	if (arena->used + data_buffer_bytes_of_size_class(index) > buffers->bytes)
+	if (arena->used + compute_buffer_bytes_of_size_class(index) > buffers->bytes)
 		return NULL;
-	arena->used += data_buffer_bytes_of_size_class(index);
+	arena->used += compute_buffer_bytes_of_size_class(index);
 	return buffer;
 }
 
@@ -74,7 +74,7 @@ static int create_data_arena(struct data_buffers *buffers, enum data_kind kind, 
 		ret = data_tags_tag_memfd(control, arena->memfd, kind, error);
 	if (!ret) {
 		/* Reserve one buffer of each size, which is never split for smaller requests. */
-		for (unsigned int i = 0; i <= data_buffer_size_class_of_bytes(largest); i++)
+		for (unsigned int i = 0; i <= compute_data_buffer_size_class(largest); i++)
 			return_data_buffer(arena, i, take_unused_data_buffer(buffers, arena, i));
 	}
 	return ret;
@@ -84,7 +84,7 @@ int data_buffers_create(struct data_buffers *buffers, u64 bytes, u32 largest, in
 			struct aftl_error *error)
 {
 	u64 reserved =
-		2 * data_buffer_bytes_of_size_class(data_buffer_size_class_of_bytes(largest));
+		2 * compute_buffer_bytes_of_size_class(compute_data_buffer_size_class(largest));
 	int ret = 0;
 
 	*buffers = (struct data_buffers){ .bytes = max(bytes, reserved) };
@@ -122,7 +122,7 @@ static void *take_data_buffer(struct data_buffers *buffers, struct data_arena *a
 void *data_buffer_get(struct data_buffers *buffers, enum data_kind kind, u32 bytes)
 {
 	struct data_arena *arena = &buffers->arenas[kind];
-	unsigned int index = data_buffer_size_class_of_bytes(bytes);
+	unsigned int index = compute_data_buffer_size_class(bytes);
 	void *buffer = NULL;
 
 	pthread_mutex_lock(&buffers->lock);
@@ -135,12 +135,12 @@ void *data_buffer_get(struct data_buffers *buffers, enum data_kind kind, u32 byt
 void data_buffer_put(struct data_buffers *buffers, enum data_kind kind, void *buffer, u32 bytes)
 {
 	pthread_mutex_lock(&buffers->lock);
-	return_data_buffer(&buffers->arenas[kind], data_buffer_size_class_of_bytes(bytes), buffer);
+	return_data_buffer(&buffers->arenas[kind], compute_data_buffer_size_class(bytes), buffer);
 	pthread_cond_signal(&buffers->returned);
 	pthread_mutex_unlock(&buffers->lock);
 }
 
-static void set_buffers_closed(struct data_buffers *buffers, bool closed)
+static void allow_or_end_buffer_allocation(struct data_buffers *buffers, bool closed)
 {
 	pthread_mutex_lock(&buffers->lock);
 	buffers->closed = closed;
@@ -150,10 +150,10 @@ static void set_buffers_closed(struct data_buffers *buffers, bool closed)
 
 void data_buffers_allow_allocation(struct data_buffers *buffers)
 {
-	set_buffers_closed(buffers, false);
+	allow_or_end_buffer_allocation(buffers, false);
 }
 
 void data_buffers_end_allocation(struct data_buffers *buffers)
 {
-	set_buffers_closed(buffers, true);
+	allow_or_end_buffer_allocation(buffers, true);
 }

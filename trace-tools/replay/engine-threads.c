@@ -36,7 +36,7 @@ static void threads_engine_submit(struct engine *engine, struct ticket *ticket)
 
 static void threads_engine_wait(struct engine *engine, u64 until_ns)
 {
-	struct timespec left = ns_to_timespec(machine_clock_ns_until(until_ns));
+	struct timespec left = ns_to_timespec(machine_clock_get_ns_until_time(until_ns));
 	struct pollfd event = { .fd = worker_pool_event_fd(engine->pool), .events = POLLIN };
 	u64 count;
 

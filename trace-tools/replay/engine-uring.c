@@ -103,7 +103,7 @@ static void uring_engine_submit(struct engine *engine, struct ticket *ticket)
 /* Wait until a request completes in the io_uring or in the worker pool. */
 static void uring_engine_wait(struct engine *engine, u64 until_ns)
 {
-	struct timespec left = ns_to_timespec(machine_clock_ns_until(until_ns));
+	struct timespec left = ns_to_timespec(machine_clock_get_ns_until_time(until_ns));
 	struct pollfd events[2] = {
 		{ .fd = engine->ring.ring_fd, .events = POLLIN },
 		{ .fd = worker_pool_event_fd(engine->pool), .events = POLLIN },

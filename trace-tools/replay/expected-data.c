@@ -63,8 +63,8 @@ void expected_data_begin_read(const struct expected_data *data, u64 first, u32 c
 }
 
 /* Find the write of a unit's data by the identity that they begin with, else try the newest one. */
-static bool find_write_of_data(const struct expected_data *data, const void *bytes, u64 unit,
-			       struct payload *what, u32 *flips)
+static bool identify_write_that_stored_unit(const struct expected_data *data, const void *bytes,
+					    u64 unit, struct payload *what, u32 *flips)
 {
 	const struct expected_unit *now = &data->units[unit];
 
@@ -83,7 +83,7 @@ enum data_verdict expected_data_judge(const struct expected_data *data, const vo
 	const struct expected_unit *now = &data->units[unit];
 	bool any = !floor || now->unknown >= floor;
 
-	if (!find_write_of_data(data, bytes, unit, what, flips))
+	if (!identify_write_that_stored_unit(data, bytes, unit, what, flips))
 		return any ? DATA_FOREIGN : DATA_LOST;
 	if (what->unit != unit)
 		return any ? DATA_FOREIGN : DATA_MISPLACED;

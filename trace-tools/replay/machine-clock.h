@@ -26,7 +26,7 @@ static inline struct timespec ns_to_timespec(u64 ns)
 }
 
 /* Return: nanoseconds from now until the time @until_ns, or 0 if this time has passed. */
-static inline u64 machine_clock_ns_until(u64 until_ns)
+static inline u64 machine_clock_get_ns_until_time(u64 until_ns)
 {
 	u64 now = machine_clock_now_ns();
 

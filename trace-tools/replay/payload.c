@@ -59,7 +59,7 @@ u32 payload_count_flips(const void *data, u32 bytes, u64 seed, const struct payl
 }
 
 /* Return a word of a unit's identity by majority vote over each bit of its three copies. */
-static u64 majority_of_head_copies(const u64 *words, unsigned int word)
+static u64 compute_majority_of_payload_heads(const u64 *words, unsigned int word)
 {
 	u64 a = le64toh(words[word]);
 	u64 b = le64toh(words[word + HEAD_WORDS]);
@@ -70,8 +70,8 @@ static u64 majority_of_head_copies(const u64 *words, unsigned int word)
 
 bool payload_read_head(const void *data, u32 bytes, u64 seed, struct payload *what, u32 *flips)
 {
-	u64 first = majority_of_head_copies(data, 0);
-	u64 second = majority_of_head_copies(data, 1);
+	u64 first = compute_majority_of_payload_heads(data, 0);
+	u64 second = compute_majority_of_payload_heads(data, 1);
 
 	if (first >> 32 != MAGIC)
 		return false;

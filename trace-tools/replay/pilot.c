@@ -83,7 +83,7 @@ static void wait_until_wakeup_time(struct pilot *pilot, u64 moment)
 {
 	u64 spin_ns = pilot->run->options->spin_ns;
 
-	if (machine_clock_ns_until(moment) > spin_ns)
+	if (machine_clock_get_ns_until_time(moment) > spin_ns)
 		pilot->type->wait(pilot->engine, moment - spin_ns);
 	else
 		pilot->type->wait(pilot->engine, 0);

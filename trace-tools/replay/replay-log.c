@@ -352,7 +352,7 @@ int replay_log_next_entry(struct replay_log *log, struct replay_log_entry *entry
 	return check_log_entry(log, entry, error);
 }
 
-u32 replay_log_entries_left(const struct replay_log *log)
+u32 replay_log_count_unread_entries(const struct replay_log *log)
 {
 	return log->rest;
 }

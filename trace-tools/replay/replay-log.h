@@ -137,7 +137,7 @@ int __must_check replay_log_next_entry(struct replay_log *log, struct replay_log
 				       struct aftl_error *error);
 
 /* Return the number of bytes of the log's incomplete last entry; 0 unless the replay was killed. */
-u32 replay_log_entries_left(const struct replay_log *log);
+u32 replay_log_count_unread_entries(const struct replay_log *log);
 
 void replay_log_close(struct replay_log *log);
 

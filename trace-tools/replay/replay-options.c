@@ -120,7 +120,7 @@ static bool is_word_in_list(const char *word, const char *const *words)
 	return *words;
 }
 
-static int check_choice_options(const struct replay_options *options, struct aftl_error *error)
+static int check_named_option_values(const struct replay_options *options, struct aftl_error *error)
 {
 	static const char *const engines[] = { "io_uring", "threads", NULL };
 	static const char *const tags[] = { "auto", "require", "off", NULL };
@@ -176,7 +176,7 @@ int replay_options_parse(struct replay_options *options, int argc, char **argv,
 		options->seed = 1;
 	ret = check_replay_operands(options, error);
 	if (!ret)
-		ret = check_choice_options(options, error);
+		ret = check_named_option_values(options, error);
 	options->verify |= options->read_back;
 	if (options->no_stall)
 		options->closed_loop = options->limit;

@@ -159,8 +159,8 @@ static void write_replay_latency_json(const struct replay_report *report, struct
 	json_end_array(json);
 }
 
-static void write_latency_kind_json(const struct replay_report *report, enum data_kind kind,
-				    const char *key, struct json_writer *json)
+static void write_bit_error_counts_json(const struct replay_report *report, enum data_kind kind,
+					const char *key, struct json_writer *json)
 {
 	json_begin_object(json, key);
 	json_u64(json, "units", report->units[kind]);
@@ -181,8 +181,8 @@ void replay_report_write_json(const struct replay_report *report, struct json_wr
 	write_timing_fidelity_json(report, json);
 	write_replay_latency_json(report, json);
 	json_begin_object(json, "data");
-	write_latency_kind_json(report, DATA_PRECISE, "precise", json);
-	write_latency_kind_json(report, DATA_APPROXIMATE, "approximate", json);
+	write_bit_error_counts_json(report, DATA_PRECISE, "precise", json);
+	write_bit_error_counts_json(report, DATA_APPROXIMATE, "approximate", json);
 	json_u64(json, "lost_units", report->lost);
 	json_u64(json, "misplaced_units", report->misplaced);
 	json_u64(json, "stale_units", report->stale);

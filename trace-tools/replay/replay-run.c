@@ -70,8 +70,8 @@ static int run_replay_threads(struct replay_run *run, struct aftl_error *error)
 	return ret;
 }
 
-int replay_run_one_phase(struct replay_run *run, const struct request_source *source,
-			 u32 closed_depth, struct aftl_error *error)
+int replay_run_execute_phase(struct replay_run *run, const struct request_source *source,
+			     u32 closed_depth, struct aftl_error *error)
 {
 	pthread_t scribe;
 	int ret;

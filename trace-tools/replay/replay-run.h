@@ -114,11 +114,12 @@ int __must_check run_replay_loop(struct replay_run *run, struct aftl_error *erro
 void lock_pages_in_memory(void);
 
 /**
- * replay_run_one_phase() - issue all requests of a source, wait for them and log them
+ * replay_run_execute_phase() - issue all requests of a source, wait for them and log them
  * @run: prepared, except for members that this function sets
  */
-int __must_check replay_run_one_phase(struct replay_run *run, const struct request_source *source,
-				      u32 closed_depth, struct aftl_error *error);
+int __must_check replay_run_execute_phase(struct replay_run *run,
+					  const struct request_source *source,
+					  u32 closed_depth, struct aftl_error *error);
 
 /* Allocate the request structures, and the queues between the threads. */
 void replay_run_prepare(struct replay_run *run);

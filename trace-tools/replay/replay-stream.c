@@ -95,7 +95,7 @@ bool stream_is_record_file(const struct replay_stream *stream)
 	return stream->reader;
 }
 
-void stream_set_request_changes(struct replay_stream *stream, const struct stream_change *change)
+void stream_set_request_transform(struct replay_stream *stream, const struct stream_change *change)
 {
 	stream->change = *change;
 }

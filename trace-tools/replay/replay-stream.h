@@ -69,7 +69,7 @@ void stream_print_losses(const struct replay_stream *stream, FILE *out);
 bool stream_is_record_file(const struct replay_stream *stream);
 
 /* Set the changes that the stream makes to all requests from now on. */
-void stream_set_request_changes(struct replay_stream *stream, const struct stream_change *change);
+void stream_set_request_transform(struct replay_stream *stream, const struct stream_change *change);
 
 /* Read the whole stream, so that a damaged stream is refused before the target is written. */
 int __must_check survey_request_stream(struct replay_stream *stream, struct stream_survey *survey,
@@ -89,7 +89,7 @@ int __must_check stream_next_request(struct replay_stream *stream, struct aftl_r
 /* Map the class of a request to the kind of its data memory. */
 enum data_kind stream_kind(const struct replay_stream *stream, u32 class);
 
-static inline bool has_stream_writes(const struct stream_survey *survey)
+static inline bool does_stream_change_data(const struct stream_survey *survey)
 {
 	return survey->by_op[AFTL_OP_WRITE] || survey->by_op[AFTL_OP_DISCARD] ||
 	       survey->by_op[AFTL_OP_WRITE_ZEROES];

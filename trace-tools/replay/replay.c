@@ -81,7 +81,7 @@ static int open_request_stream(struct replay *replay, struct aftl_error *error)
 		.align = options->align_bytes,
 		.limit = options->requests,
 	};
-	stream_set_request_changes(replay->stream, &replay->change);
+	stream_set_request_transform(replay->stream, &replay->change);
 	ret = survey_request_stream(replay->stream, &replay->survey, error);
 	if (!ret)
 		print_trace_format(replay);
@@ -94,7 +94,7 @@ static int open_replay_target(struct replay *replay, struct aftl_error *error)
 	const struct target_options target_options = {
 		.path = options->target,
 		.size = options->size_bytes,
-		.writes = has_stream_writes(&replay->survey),
+		.writes = does_stream_change_data(&replay->survey),
 		.buffered = options->buffered,
 		.overwrite = options->overwrite,
 		.force = options->force,
@@ -107,7 +107,7 @@ static int open_replay_target(struct replay *replay, struct aftl_error *error)
 static int wrap_stream_addresses(struct replay *replay, u64 bytes, struct aftl_error *error)
 {
 	replay->change.fold_bytes = bytes;
-	stream_set_request_changes(replay->stream, &replay->change);
+	stream_set_request_transform(replay->stream, &replay->change);
 	return survey_request_stream(replay->stream, &replay->survey, error);
 }
 
@@ -387,7 +387,7 @@ static int read_all_data_back(struct replay *replay, struct aftl_error *error)
 	};
 	const struct request_source source = { .next = next_read_back_request, .context = &back };
 
-	return replay_run_one_phase(&replay->run, &source, READ_BACK_DEPTH, error);
+	return replay_run_execute_phase(&replay->run, &source, READ_BACK_DEPTH, error);
 }
 
 static int run_replay_phases(struct replay *replay, struct aftl_error *error)
@@ -398,8 +398,8 @@ static int run_replay_phases(struct replay *replay, struct aftl_error *error)
 	int ret = stream_rewind(replay->stream, error);
 
 	if (!ret)
-		ret = replay_run_one_phase(&replay->run, &source,
-					   (u32)replay->options.closed_loop, error);
+		ret = replay_run_execute_phase(&replay->run, &source,
+					       (u32)replay->options.closed_loop, error);
 	if (!ret && replay->options.read_back && !is_stop_requested())
 		ret = read_all_data_back(replay, error);
 	return ret;
@@ -513,7 +513,7 @@ static int read_replay_log(struct replay_log *log, struct replay_report *report,
 
 	while ((ret = replay_log_next_entry(log, &entry, error)) > 0)
 		replay_report_add_entry(report, &entry);
-	if (!ret && replay_log_entries_left(log))
+	if (!ret && replay_log_count_unread_entries(log))
 		complain_as("replay", "the log ends inside an entry: its writer was stopped");
 	return ret;
 }

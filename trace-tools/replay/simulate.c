@@ -66,7 +66,7 @@ static void add_command_argument(struct command *command, const char *word)
 	command->arguments[command->count++] = (char *)word;
 }
 
-static char *json_option_of_path(const char *path)
+static char *make_json_option_for_path(const char *path)
 {
 	size_t size = sizeof("--json=") + strlen(path);
 	char *word = memory_alloc_zeroed(size, 1);
@@ -101,7 +101,7 @@ static void make_simulate_command(struct command *command, const struct replay_o
 		add_command_argument(command, command->seed);
 	}
 	if (options->json) {
-		command->json = json_option_of_path(options->json);
+		command->json = make_json_option_for_path(options->json);
 		add_command_argument(command, command->json);
 	}
 	for (int i = 0; i < options->sim_count; i++)

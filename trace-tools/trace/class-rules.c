@@ -65,13 +65,13 @@ static bool parse_rule_stream(struct text_cursor word, struct class_rule *rule)
 {
 	u64 number;
 
-	if (!text_get_u64_up_to(&word, TRACE_STREAMS - 1, &number) || !is_text_at_end(&word))
+	if (!text_get_bounded_u64(&word, TRACE_STREAMS - 1, &number) || !is_text_at_end(&word))
 		return false;
 	rule->stream = (int)number;
 	return true;
 }
 
-static bool parse_rule_share(struct text_cursor word, struct class_rule *rule)
+static bool parse_data_fraction_of_rule(struct text_cursor word, struct class_rule *rule)
 {
 	return text_get_scaled_decimal(&word, RATIO_ONE, &rule->share) && is_text_at_end(&word) &&
 	       rule->share <= RATIO_ONE;
@@ -92,7 +92,7 @@ static const struct {
 } terms[] = {
 	{ "process", parse_rule_process }, { "range", parse_rule_range },
 	{ "size", parse_rule_size },	   { "stream", parse_rule_stream },
-	{ "share", parse_rule_share },
+	{ "share", parse_data_fraction_of_rule },
 };
 
 static bool parse_rule_term(struct text_cursor word, struct class_rule *rule)
@@ -174,8 +174,8 @@ static bool does_process_name_match_pattern(const char *wanted, const char *name
 	return !strncmp(name, wanted, PROCESS_NAME_SIZE - 2);
 }
 
-static bool is_rule_matching(const struct class_rules *rules, const struct class_rule *rule,
-			     const struct trace_request *request, const char *name)
+static bool does_rule_match_request(const struct class_rules *rules, const struct class_rule *rule,
+				    const struct trace_request *request, const char *name)
 {
 	u64 draw = aftl_hash64_pair(rules->seed, request->offset / CLASS_RULE_SHARE_BYTES);
 
@@ -194,7 +194,7 @@ void class_rules_apply(const struct class_rules *rules, struct trace_request *re
 	request->class = TRACE_PRECISE;
 	request->by = TRACE_BY_NOBODY;
 	for (u32 i = 0; i < rules->count; i++) {
-		if (!is_rule_matching(rules, &rules->rules[i], request, name))
+		if (!does_rule_match_request(rules, &rules->rules[i], request, name))
 			continue;
 		request->class = rules->rules[i].class;
 		request->by = TRACE_BY_RULE;

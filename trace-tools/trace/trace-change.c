@@ -2,8 +2,8 @@
 #include "core/base/random.h"
 #include "trace-change.h"
 
-static int parse_sample_share(const char *words, struct trace_change *change,
-			      struct aftl_error *error)
+static int parse_sample_seed_and_ratio(const char *words, struct trace_change *change,
+				       struct aftl_error *error)
 {
 	struct text_cursor text = { words, words + strlen(words) };
 	u64 ratio;
@@ -31,7 +31,7 @@ int trace_change_init(struct trace_change *change, const struct trace_options *o
 	if (change->fold % TRACE_SECTOR)
 		return aftl_fail(error, -EINVAL, "--fold must be a multiple of 512");
 	if (options->sample)
-		return parse_sample_share(options->sample, change, error);
+		return parse_sample_seed_and_ratio(options->sample, change, error);
 	return 0;
 }
 

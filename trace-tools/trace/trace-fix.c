@@ -84,7 +84,7 @@ static u16 remove_cgroup_id(struct fix *fix, u8 *event, u16 extra)
 	return extra;
 }
 
-static int copy_fixed_event(struct fix *fix, struct aftl_error *error)
+static int repair_and_copy_trace_event(struct fix *fix, struct aftl_error *error)
 {
 	u8 event[BLKTRACE_V7_BYTES];
 	u16 extra, kept;
@@ -111,7 +111,7 @@ static int copy_fixed_event(struct fix *fix, struct aftl_error *error)
 	return is_stop_requested() ? aftl_fail(error, -EINTR, "interrupted") : 0;
 }
 
-static int copy_fixed_events(struct fix *fix, struct aftl_error *error)
+static int repair_and_copy_all_trace_events(struct fix *fix, struct aftl_error *error)
 {
 	int ret;
 
@@ -119,7 +119,7 @@ static int copy_fixed_events(struct fix *fix, struct aftl_error *error)
 		ret = trace_input_fill_buffer(&fix->in, BLKTRACE_V7_BYTES, error);
 		if (ret || !trace_input_left(&fix->in))
 			return ret;
-		ret = copy_fixed_event(fix, error);
+		ret = repair_and_copy_trace_event(fix, error);
 	} while (!ret);
 	return ret;
 }
@@ -135,7 +135,7 @@ static int fix_trace_file(struct fix *fix, const char *in, const char *out,
 	ret = output_file_open(&file, out, "OUT", fix->run->options.force, error);
 	if (!ret) {
 		fix->out = file.stream;
-		ret = copy_fixed_events(fix, error);
+		ret = repair_and_copy_all_trace_events(fix, error);
 		if (ret)
 			output_file_abandon(&file);
 		else
@@ -185,7 +185,7 @@ static int fix_capture_and_report(struct fix *fix, struct aftl_error *error)
 	return ret ? ret : fix_capture_files(fix, error);
 }
 
-static int write_fix_json(struct fix *fix, struct aftl_error *error)
+static int write_trace_repair_json(struct fix *fix, struct aftl_error *error)
 {
 	struct json_writer json;
 	int ret = trace_run_begin_json(fix->run, &json, error);
@@ -211,7 +211,7 @@ static enum exit_code run_fix(struct trace_run *run)
 	interruption_catch_stop_signals();
 	ret = fix_capture_and_report(&fix, &error);
 	if (!ret && run->options.json)
-		ret = write_fix_json(&fix, &error);
+		ret = write_trace_repair_json(&fix, &error);
 	else if (!ret && !run->options.quiet)
 		fprintf(stderr, "%llu of %llu events were notes with a control group\n",
 			(unsigned long long)fix.notes, (unsigned long long)fix.events);

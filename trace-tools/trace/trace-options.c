@@ -77,7 +77,7 @@ static int set_factor_option(u64 *value, const char *name, const char *text,
 	return aftl_fail(error, -EINVAL, "--%s: \"%.40s\" is no factor such as 0.5", name, text);
 }
 
-static void add_text_to_list(const char ***list, u32 *count, const char *text)
+static void append_option_text_to_list(const char ***list, u32 *count, const char *text)
 {
 	*list = memory_resize(*list, *count + 1, sizeof(**list));
 	(*list)[(*count)++] = text;
@@ -88,7 +88,7 @@ static int add_provenance_fact(struct trace_options *options, const char *fact,
 {
 	if (*fact == '=' || !strchr(fact, '='))
 		return aftl_fail(error, -EINVAL, "--about: \"%.40s\" is not KEY=VALUE", fact);
-	add_text_to_list(&options->facts, &options->fact_count, fact);
+	append_option_text_to_list(&options->facts, &options->fact_count, fact);
 	return 0;
 }
 
@@ -102,7 +102,7 @@ static int take_verb_specific_option(void *fields, const struct command_option *
 					 value, error);
 	if (option->kind == KIND_FACT)
 		return add_provenance_fact(options, value, error);
-	add_text_to_list(&options->rules, &options->rule_count, value);
+	append_option_text_to_list(&options->rules, &options->rule_count, value);
 	return 0;
 }
 
@@ -111,7 +111,7 @@ static int add_trace_operand(void *fields, const char *word,
 {
 	struct trace_options *options = fields;
 
-	add_text_to_list(&options->words, &options->word_count, word);
+	append_option_text_to_list(&options->words, &options->word_count, word);
 	return 0;
 }
 

@@ -15,8 +15,8 @@ static const char usage[] =
 static const char title[] =
 	"t_ns,op,offset_bytes,bytes,latency_ns,pid,process,stream,class,said_by,fua,preflush";
 
-static void write_pair_row(FILE *file, const struct trace_run *run,
-			   const struct trace_request *request, const char *name)
+static void write_paired_request_row(FILE *file, const struct trace_run *run,
+				     const struct trace_request *request, const char *name)
 {
 	struct trace_classes classes = trace_reader_get_classes(&run->reader);
 
@@ -41,8 +41,8 @@ static int read_paired_requests(struct trace_run *run, struct trace_summary *sum
 	while ((ret = trace_run_next_request(run, &request, error)) > 0) {
 		trace_summary_add_request(summary, &request, run->reader.names);
 		if (rows)
-			write_pair_row(rows, run, &request,
-				       process_names_get(run->reader.names, request.pid));
+			write_paired_request_row(rows, run, &request,
+						 process_names_get(run->reader.names, request.pid));
 	}
 	return ret;
 }
@@ -63,8 +63,8 @@ static int write_rows_of_paired_requests(struct trace_run *run, struct trace_sum
 	return ret;
 }
 
-static int write_pair_json(struct trace_run *run, const struct trace_summary *summary,
-			   struct aftl_error *error)
+static int write_paired_requests_json(struct trace_run *run, const struct trace_summary *summary,
+				      struct aftl_error *error)
 {
 	struct json_writer json;
 	int ret = trace_run_begin_json(run, &json, error);
@@ -83,7 +83,7 @@ static int write_pair_json(struct trace_run *run, const struct trace_summary *su
 	return trace_run_end_json(run, &json, error);
 }
 
-static void print_pair_summary(const struct trace_run *run, const struct trace_summary *summary)
+static void print_pairing_summary(const struct trace_run *run, const struct trace_summary *summary)
 {
 	struct trace_classes classes = trace_reader_get_classes(&run->reader);
 
@@ -106,9 +106,9 @@ static enum exit_code run_pair(struct trace_run *run)
 
 	progress_end(&run->progress);
 	if (!ret && run->options.json)
-		ret = write_pair_json(run, summary, &error);
+		ret = write_paired_requests_json(run, summary, &error);
 	else if (!ret && (!run->options.requests || strcmp(run->options.requests, "-") != 0))
-		print_pair_summary(run, summary);
+		print_pairing_summary(run, summary);
 	trace_summary_free(summary);
 	return ret ? trace_complain(ret, &error) : EXIT_DONE;
 }

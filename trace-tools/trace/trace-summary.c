@@ -40,7 +40,7 @@ static u32 add_process_summary(struct trace_summary *summary, const char *name)
 static u32 hash_slot_of_process(struct trace_summary *summary, u32 pid,
 				const struct process_names *names)
 {
-	u32 number = process_names_number_of_pid(names, pid);
+	u32 number = process_names_find_number_by_pid(names, pid);
 
 	if (number >= summary->slot_room) {
 		u32 room = 2 * number + 64;
@@ -207,9 +207,9 @@ static void write_latency_json(struct json_writer *json, const struct latency_hi
 	json_end_object(json);
 }
 
-static void write_selected_statistics_json(struct json_writer *json, const char *key,
-					   const struct trace_summary *summary,
-					   const struct selection *wanted)
+static void write_request_group_json(struct json_writer *json, const char *key,
+				     const struct trace_summary *summary,
+				     const struct selection *wanted)
 {
 	struct trace_share share = sum_selected_leaves(summary, wanted);
 
@@ -227,8 +227,8 @@ static void write_operations_json(struct json_writer *json, const struct trace_s
 {
 	json_begin_object(json, "operations");
 	for (int op = 0; op < AFTL_OPS; op++)
-		write_selected_statistics_json(json, trace_op_names[op], summary,
-					       &(struct selection){ -1, op, -1, -1 });
+		write_request_group_json(json, trace_op_names[op], summary,
+					 &(struct selection){ -1, op, -1, -1 });
 	json_end_object(json);
 }
 
@@ -237,13 +237,13 @@ static void write_classes_json(struct json_writer *json, const struct trace_summ
 {
 	json_begin_object(json, "write_classes");
 	for (int i = 0; i < (int)classes->count; i++)
-		write_selected_statistics_json(json, classes->names[i], summary,
-					       &(struct selection){ -1, AFTL_OP_WRITE, i, -1 });
+		write_request_group_json(json, classes->names[i], summary,
+					 &(struct selection){ -1, AFTL_OP_WRITE, i, -1 });
 	json_end_object(json);
 	json_begin_object(json, "write_classes_said_by");
 	for (int i = 0; i < TRACE_BYS; i++)
-		write_selected_statistics_json(json, trace_by_names[i], summary,
-					       &(struct selection){ -1, AFTL_OP_WRITE, -1, i });
+		write_request_group_json(json, trace_by_names[i], summary,
+					 &(struct selection){ -1, AFTL_OP_WRITE, -1, i });
 	json_end_object(json);
 }
 
@@ -251,8 +251,8 @@ static void write_processes_json(struct json_writer *json, const struct trace_su
 {
 	json_begin_object(json, "processes");
 	for (u32 i = 0; i < summary->processes; i++)
-		write_selected_statistics_json(json, summary->names[i], summary,
-					       &(struct selection){ (int)i, -1, -1, -1 });
+		write_request_group_json(json, summary->names[i], summary,
+					 &(struct selection){ (int)i, -1, -1, -1 });
 	json_end_object(json);
 }
 
@@ -265,7 +265,7 @@ void trace_summary_write_json(struct json_writer *json, const struct trace_summa
 	json_u64(json, "streams", trace_summary_count_streams(summary));
 	json_u64(json, "fua_requests", summary->fua);
 	json_u64(json, "preflush_requests", summary->preflush);
-	write_selected_statistics_json(json, "all", summary, &everything);
+	write_request_group_json(json, "all", summary, &everything);
 	write_operations_json(json, summary);
 	write_classes_json(json, summary, classes);
 	write_processes_json(json, summary);
@@ -293,10 +293,10 @@ static void add_latency_cells(struct text_table *table, const struct latency_his
 	text_table_add_cell(table, "%s", text);
 }
 
-static void add_row_of_selected_statistics(struct text_table *table,
-					   const struct trace_summary *summary,
-					   struct selection wanted, const char *what,
-					   const char *name)
+static void add_row_of_request_group(struct text_table *table,
+				     const struct trace_summary *summary,
+				     struct selection wanted, const char *what,
+				     const char *name)
 {
 	struct trace_share share = sum_selected_leaves(summary, &wanted);
 	char text[HUMAN_SIZE];
@@ -330,21 +330,21 @@ static void add_statistics_title_row(struct text_table *table)
 static void add_summary_rows(struct text_table *table, const struct trace_summary *summary,
 			     const struct trace_classes *classes)
 {
-	add_row_of_selected_statistics(table, summary, everything, "all", "");
+	add_row_of_request_group(table, summary, everything, "all", "");
 	for (int i = 0; i < AFTL_OPS; i++)
-		add_row_of_selected_statistics(table, summary, (struct selection){ -1, i, -1, -1 },
-					       "", trace_op_names[i]);
+		add_row_of_request_group(table, summary, (struct selection){ -1, i, -1, -1 },
+					 "", trace_op_names[i]);
 	for (int i = 0; i < (int)classes->count; i++)
-		add_row_of_selected_statistics(table, summary,
-					       (struct selection){ -1, AFTL_OP_WRITE, i, -1 },
-					       "write, ", classes->names[i]);
+		add_row_of_request_group(table, summary,
+					 (struct selection){ -1, AFTL_OP_WRITE, i, -1 },
+					 "write, ", classes->names[i]);
 	for (int i = TRACE_BY_NOBODY + 1; i < TRACE_BYS; i++)
-		add_row_of_selected_statistics(table, summary,
-					       (struct selection){ -1, AFTL_OP_WRITE, -1, i },
-					       "write, said by ", trace_by_names[i]);
+		add_row_of_request_group(table, summary,
+					 (struct selection){ -1, AFTL_OP_WRITE, -1, i },
+					 "write, said by ", trace_by_names[i]);
 	for (int i = 0; i < (int)summary->processes; i++)
-		add_row_of_selected_statistics(table, summary, (struct selection){ i, -1, -1, -1 },
-					       "process ", summary->names[i]);
+		add_row_of_request_group(table, summary, (struct selection){ i, -1, -1, -1 },
+					 "process ", summary->names[i]);
 }
 
 void trace_summary_print(FILE *out, const struct trace_summary *summary,
