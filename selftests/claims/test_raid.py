@@ -105,7 +105,7 @@ def test_changes_from_tlc_to_ressd_are_printed_by_array_size(
         (tmp_path / str(number)).mkdir()
         write_fake_results(tmp_path / str(number), "tlc", 1.0, number)
         write_fake_results(tmp_path / str(number), "ressd", 2.0, number)
-    compare.print_changes_by_array_size(tmp_path, [4, 6])
+    compare.print_ressd_effect_per_array_size(tmp_path, [4, 6])
     lines = capsys.readouterr().out.splitlines()
     assert next(line for line in lines if "devices" in line).split() == ["4", "devices", "6",
                                                                         "devices"]

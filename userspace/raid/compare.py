@@ -78,14 +78,14 @@ class Outcome:
     write_us: float
 
     @property
-    def compute_parity_per_user_unit(self) -> float:
+    def compute_parity_writes_per_user_write(self) -> float:
         """Return parity units written per user unit."""
         return self.member_units / self.user_units - 1
 
-    def get_array_measures_by_name(self) -> dict[str, float]:
+    def get_measures_of_raid_array(self) -> dict[str, float]:
         """Return the measures of an array by name."""
         return {
-            "parity writes of user writes": self.compute_parity_per_user_unit,
+            "parity writes of user writes": self.compute_parity_writes_per_user_write,
             "pages consumed": self.pages,
             "units collected": self.gc_units,
             "erases": self.erases,
@@ -201,7 +201,7 @@ def read_member_counters(results: Path, policy: str, members: int) -> Iterator[J
         yield json.loads(path.read_text())["devices"][0]["counters"]
 
 
-def get_activity_of_md_array(results: Path, policy: str, members: int) -> Outcome:
+def read_md_array_results(results: Path, policy: str, members: int) -> Outcome:
     """Return the measured activity of md's array, from the counters of its members."""
     counted = list(read_member_counters(results, policy, members))
     report = json.loads((results / "md" / f"{policy}.fio.json").read_text())["jobs"][0]["write"]
@@ -227,16 +227,16 @@ def print_measure_comparison(name: str, md: float, sim: float) -> bool:
     return agrees
 
 
-def compute_array_changes_by_ressd(results: Path, members: int) -> dict[str, tuple[float, float]]:
+def compute_ressd_effect_on_arrays(results: Path, members: int) -> dict[str, tuple[float, float]]:
     """Return the change (%) that ReSSD causes in md's and in the simulator's array."""
-    tlc, ressd = ((get_activity_of_md_array(results, policy, members).get_array_measures_by_name(),
-                   get_result_of_simulation(results, policy).get_array_measures_by_name())
+    tlc, ressd = ((read_md_array_results(results, policy, members).get_measures_of_raid_array(),
+                   get_result_of_simulation(results, policy).get_measures_of_raid_array())
                   for policy in POLICIES)
     return {name: (100 * (ressd[0][name] / tlc[0][name] - 1),
                    100 * (ressd[1][name] / tlc[1][name] - 1)) for name in tlc[0]}
 
 
-def print_array_changes_by_ressd(changes: dict[str, tuple[float, float]]) -> bool:
+def print_ressd_effect_on_arrays(changes: dict[str, tuple[float, float]]) -> bool:
     """Print the changes that ReSSD causes in both arrays; return whether their signs agree."""
     same = True
     print("\nressd against tlc in %            md    simulator")
@@ -251,21 +251,21 @@ def print_md_and_simulated_arrays(results: Path, members: int) -> bool:
     """Print md's and the simulator's measures by policy; return whether they agree."""
     agreed = True
     for policy in POLICIES:
-        md = get_activity_of_md_array(results, policy, members)
+        md = read_md_array_results(results, policy, members)
         sim = get_result_of_simulation(results, policy)
         print(f"\n{policy}, {members} devices {'md':>29} {'simulator':>12}")
-        for name, value in md.get_array_measures_by_name().items():
-            agreed &= print_measure_comparison(name, value, sim.get_array_measures_by_name()[name])
+        for name, value in md.get_measures_of_raid_array().items():
+            agreed &= print_measure_comparison(name, value, sim.get_measures_of_raid_array()[name])
         print("  page writes for each erase, by device  " +
               " ".join(f"{value:.2f}" for value in md.per_erase))
-    agreed &= print_array_changes_by_ressd(compute_array_changes_by_ressd(results, members))
+    agreed &= print_ressd_effect_on_arrays(compute_ressd_effect_on_arrays(results, members))
     print("\nthe arrays " + ("agree" if agreed else "differ") + " on what the flash did")
     return agreed
 
 
-def print_changes_by_array_size(results: Path, counts: list[int]) -> None:
+def print_ressd_effect_per_array_size(results: Path, counts: list[int]) -> None:
     """Print the changes that ReSSD causes in arrays of several sizes, md's and simulated."""
-    by_count = {members: compute_array_changes_by_ressd(results / str(members), members)
+    by_count = {members: compute_ressd_effect_on_arrays(results / str(members), members)
                 for members in counts}
     print("\nressd against tlc in %, md (simulator)")
     print(f"  {'':32}" + "".join(f"{f'{members} devices':>18}" for members in counts))
@@ -278,7 +278,7 @@ def main() -> int:
     """Run the command (prepare, report or changes) that the command line names."""
     verb, folder, counts = sys.argv[1], Path(sys.argv[2]), [int(word) for word in sys.argv[3:]]
     if verb == "changes":
-        print_changes_by_array_size(folder, counts)
+        print_ressd_effect_per_array_size(folder, counts)
         return 0
     if verb == "prepare":
         prepare_requests(folder, counts[0])
