@@ -40,10 +40,10 @@ from ktap import (
     read_counters,
     reload_device,
     require,
+    run_check,
     run_command,
     run_dmsetup,
-    run_point,
-    run_selected_point,
+    run_selected_check,
     send_dm_message,
     table_line,
     temporary_device,
@@ -252,7 +252,7 @@ def count_reported_flips_of_model(made: Json, stored: Path, model: bytes, back: 
     return counts
 
 
-def check_model_by_plane() -> None:
+def check_model_stored_by_bit_plane() -> None:
     """Check that a model stored by bit plane has errors only in bits of small weight."""
     model = make_random_model()
     (scratch / "model").write_bytes(model)
@@ -274,7 +274,7 @@ def check_model_by_plane() -> None:
     require(bits <= set(range(MANTISSA)), f"bits {bits} are said to have changed")
 
 
-def check_model_by_level() -> None:
+def check_quality_level_of_each_tensor() -> None:
     """Check the quality level of each tensor in a tagged safetensors file of unchanged format."""
     model = make_random_model()
     with temporary_device(NAME, LEVELS) as path:
@@ -320,7 +320,7 @@ def run_annotated_program(name: str, place: Path, *options: str) -> Json:
     return report
 
 
-def check_flips_of_program(report: Json) -> int:
+def check_flips_of_annotated_program(report: Json) -> int:
     """Require that a program found as many flipped bits as the device, in approximate data only."""
     inputs, reported = report["inputs"], report["reported"]
     flipped: int = inputs["flipped_bits"]
@@ -353,7 +353,7 @@ def check_annotated_programs() -> None:
                 run_annotated_program(name, place, "--phase", "write", "--io", how, *options)
                 system.remount_file_system()
                 report = run_annotated_program(name, place, "--phase", "compute", "--io", how)
-                check_count_near_expected_value(check_flips_of_program(report),
+                check_count_near_expected_value(check_flips_of_annotated_program(report),
                                                 7.2e-4 * 8 * report["inputs"]["approximate_bytes"],
                                                 "flipped bits")
                 check_quality_of_program_result(report)
@@ -373,11 +373,12 @@ def check_psnr_of_aged_image() -> None:
             run_annotated_program("img", place, "--phase", "write", "--width", "512",
                                   "--height", "512")
             system.remount_file_system()
-            fresh = check_flips_of_program(run_annotated_program("img", place, "--phase", "read"))
+            fresh = check_flips_of_annotated_program(run_annotated_program("img", place, "--phase",
+                                                                           "read"))
             send_dm_message(NAME, "age", "1000h")
             system.remount_file_system()
             report = run_annotated_program("img", place, "--phase", "read")
-    aged, pixels = check_flips_of_program(report), report["inputs"]["approximate_bytes"]
+    aged, pixels = check_flips_of_annotated_program(report), report["inputs"]["approximate_bytes"]
     mean = aged / (8 * pixels) * SQUARES
     spread = 4 * math.sqrt(aged / (8 * pixels) * FOURTH_POWERS / pixels)
     low, high = (10 * math.log10(255**2 / value) for value in (mean + spread, mean - spread))
@@ -392,11 +393,11 @@ def main() -> None:
     """Run all test points."""
     if not os.path.ismount("/sys/kernel/debug"):
         run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
-    run_selected_point("approximate data of a device have the reported errors",
+    run_selected_check("approximate data of a device have the reported errors",
                        check_errors_of_approximate_device)
     system = Mount(create_device(NAME, LEVELS))
     with system:
-        run_point("each quality level is stored as it was tagged", check_levels_after_remount,
+        run_check("each quality level is stored as it was tagged", check_levels_after_remount,
                   system)
         for name, action in (("levels survive a change of policy",
                               check_levels_after_policy_change),
@@ -404,14 +405,16 @@ def main() -> None:
                               check_flips_of_aged_levels),
                              ("invalid levels are refused", check_invalid_levels),
                              ("levels survive a trace and its replay", check_traced_levels)):
-            run_selected_point(name, partial(action, system))
+            run_selected_check(name, partial(action, system))
     run_command("e2fsck", "-fn", system.path)
     run_dmsetup("remove", NAME)
-    run_selected_point("a model by bit plane has errors in its low bits only", check_model_by_plane)
-    run_selected_point("a model has a quality level for each tensor", check_model_by_level)
-    run_selected_point("each annotated program finds the reported flipped bits",
+    run_selected_check("a model by bit plane has errors in its low bits only",
+                       check_model_stored_by_bit_plane)
+    run_selected_check("a model has a quality level for each tensor",
+                       check_quality_level_of_each_tensor)
+    run_selected_check("each annotated program finds the reported flipped bits",
                        check_annotated_programs)
-    run_selected_point("an aged image has the predicted quality", check_psnr_of_aged_image)
+    run_selected_check("an aged image has the predicted quality", check_psnr_of_aged_image)
     run_command("rm", "-r", scratch)
     finish_test()
 

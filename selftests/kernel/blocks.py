@@ -277,7 +277,7 @@ def compare_with_journal(path: str, journal: str, last_mark: int) -> list[str]:
     return [f"{len(faults)} blocks are wrong", *faults[:5]] if faults else []
 
 
-def compare_blocks_with_journal_at_marks(path: str, journal: str) -> None:
+def compare_blocks_up_to_durability_marks(path: str, journal: str) -> None:
     """Compare the device with the journal up to each durability mark given on stdin."""
     for line in sys.stdin:
         print("; ".join(compare_with_journal(path, journal, int(line))) or "sound", flush=True)
@@ -334,7 +334,7 @@ def main(arguments: list[str]) -> None:
         overwrite_device_while_threads_read(arguments[1], int(arguments[2]))
         return
     if arguments[0] == "check" and arguments[3:] == ["-"]:
-        compare_blocks_with_journal_at_marks(arguments[1], arguments[2])
+        compare_blocks_up_to_durability_marks(arguments[1], arguments[2])
         return
     if arguments[0] == "check":
         mark = int(arguments[3]) if len(arguments) > 3 else sys.maxsize

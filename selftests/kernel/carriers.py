@@ -34,10 +34,10 @@ from ktap import (
     read_counters,
     reload_device,
     require,
+    run_check,
     run_command,
     run_dmsetup,
-    run_in_child,
-    run_point,
+    run_function_in_child,
     send_dm_message,
     skip_test_point,
     temporary_device,
@@ -161,7 +161,7 @@ def list_approximate_offsets(path: Path) -> set[int]:
                 if unit.kind == APPROXIMATE}
 
 
-def measure_approximate_share_by_write_method(place: Path, carrier: str) -> dict[str, int]:
+def measure_approximate_percent_per_write_method(place: Path, carrier: str) -> dict[str, int]:
     """Return, for each way of writing, which share of a file's units became approximate.
 
     A second file is written in the same way without a tag, or with another hint in its I/O
@@ -198,7 +198,7 @@ def check_hint_and_io_priority_as_tags(system: str, make: str) -> None:
     """Test each carrier of tags with each way to write."""
     for carrier in ("write_hint", "ioprio"):
         with mounted_device(carrier, make) as place:
-            found = measure_approximate_share_by_write_method(place, carrier)
+            found = measure_approximate_percent_per_write_method(place, carrier)
         print(f"# {system}, {carrier}: {found}")
         require(found == {way: compute_expected_approximate_percent(system, carrier, way)
                           for way in WAYS},
@@ -238,7 +238,7 @@ def check_whole_file_tags_and_permissions() -> None:
             expect_refused_ioctl(errno.EINVAL, 0, control.tag_whole_file, fd, 7)
             expect_refused_ioctl(errno.EBADF, 0, control.tag_whole_file, -1, APPROXIMATE)
         (place / "owned").chmod(0o666)
-        run_in_child(check_tags_refused_for_user_nobody, place / "owned")
+        run_function_in_child(check_tags_refused_for_user_nobody, place / "owned")
     with mounted_device("inode", EXT4) as place:
         check_whole_file_tag(place, 1)
 
@@ -275,7 +275,7 @@ def check_hint_of_loop_image() -> None:
 def check_unconfigured_write_hint_is_ignored() -> None:
     """Check that write hints are ignored if only the I/O priority is a carrier of tags."""
     with mounted_device("ioprio", XFS) as place:
-        found = measure_approximate_share_by_write_method(place, "write_hint")
+        found = measure_approximate_percent_per_write_method(place, "write_hint")
     require(not any(found.values()), f"{found}")
 
 
@@ -349,7 +349,7 @@ def check_life_time_streams(path: Path) -> None:
         check_hints_of_traced_writes(heard, life if HAS_STREAMS else 0)
 
 
-def check_stream_refused(path: Path, stream: int) -> None:
+def check_write_to_unknown_stream_fails(path: Path, stream: int) -> None:
     ring, data = Uring(by_workers=False), make_memory_with_file_data()
     ring.stream = stream
     with opened_file(path, DIRECT) as fd:
@@ -366,10 +366,10 @@ def check_device_offers_write_streams(path: Path) -> None:
     for stream in (1, 7):
         check_stream_counters("stream", f"id_{stream}", write_to_stream, path, stream)
         check_hints_of_traced_writes(0, stream)
-    check_stream_refused(path, 8)
+    check_write_to_unknown_stream_fails(path, 8)
     reload_device(NAME, run_dmsetup("table", NAME).replace("policy streams", "policy baseline"))
     require((queue / "max_write_streams").read_text() == "0\n", "policy baseline has streams")
-    check_stream_refused(path, 1)
+    check_write_to_unknown_stream_fails(path, 1)
     (TRACING / "trace").write_text("")
     write_with_life_time(path, 2)
     check_hints_of_traced_writes(2, 0)
@@ -383,7 +383,7 @@ def check_placement_handles(path: Path) -> None:
                               life)
     if HAS_STREAMS:
         check_stream_counters("handle", "3", write_to_stream, path, 3)
-        check_stream_refused(path, 4)
+        check_write_to_unknown_stream_fails(path, 4)
 
 
 def main() -> None:
@@ -392,30 +392,30 @@ def main() -> None:
     for system, make in (("ext4", EXT4), ("xfs", XFS), ("f2fs", "mkfs.f2fs -q -f")):
         name = f"{system}: carriers reach the device"
         if has_kernel_module(system):
-            run_point(name, check_hint_and_io_priority_as_tags, system, make)
+            run_check(name, check_hint_and_io_priority_as_tags, system, make)
         else:
             skip_test_point(name, "the kernel does not have it")
-    run_point("a whole file is tagged by what its device honours",
+    run_check("a whole file is tagged by what its device honours",
               check_whole_file_tags_and_permissions)
-    run_point("a precise range of a hinted file stays precise", check_precise_range_of_hinted_file)
+    run_check("a precise range of a hinted file stays precise", check_precise_range_of_hinted_file)
     has_kernel_module("loop")
-    run_point("a hint on the image of a loop device is ignored", check_hint_of_loop_image)
-    run_point("a carrier that the table line does not name is ignored",
+    run_check("a hint on the image of a loop device is ignored", check_hint_of_loop_image)
+    run_check("a carrier that the table line does not name is ignored",
               check_unconfigured_write_hint_is_ignored)
-    run_point("the printed table line makes the same device", check_table_line_is_reproduced)
+    run_check("the printed table line makes the same device", check_table_line_is_reproduced)
     if HAS_STREAMS:
-        run_point("the write stream with the highest number carries tags",
+        run_check("the write stream with the highest number carries tags",
                   check_tag_stream_has_highest_number)
     if not os.path.ismount("/sys/kernel/tracing"):
         run_command("mount", "-t", "tracefs", "tracefs", "/sys/kernel/tracing")
     TRACING.mkdir()
     (TRACING / "events/approxftl/aftl_submit/enable").write_text("1")
     with temporary_device(NAME, f"{SMALL} policy streams") as path:
-        run_point("lifetime hints reach the policy", check_life_time_streams, path)
+        run_check("lifetime hints reach the policy", check_life_time_streams, path)
         if HAS_STREAMS:
-            run_point("write streams reach the policy", check_device_offers_write_streams, path)
+            run_check("write streams reach the policy", check_device_offers_write_streams, path)
     with temporary_device(NAME, f"{SMALL} policy baseline placement_handles 3") as path:
-        run_point("hints select placement handles", check_placement_handles, path)
+        run_check("hints select placement handles", check_placement_handles, path)
     TRACING.rmdir()
     finish_test()
 

@@ -30,10 +30,10 @@ from ktap import (
     opened_file,
     read_counters,
     require,
+    run_check,
     run_command,
     run_dmsetup,
-    run_in_child,
-    run_point,
+    run_function_in_child,
     send_dm_message,
     skip_test_point,
 )
@@ -85,7 +85,7 @@ def check_device_is_removed(name: str) -> None:
 # Create
 
 
-def check_node_after_create() -> None:
+def check_device_node_after_create() -> None:
     """Check that the device node exists as soon as create returns."""
     check_printed_line("^/dev/mapper/aftl-cli: 89.60 MiB, profile demo, policy baseline, "
                        "store ram, starts empty$", "create", NAME,
@@ -128,7 +128,7 @@ def check_wrong_devices_refused() -> None:
     run_dmsetup("remove", "aftl-other")
     # The tree may be private.
     readable = str(shutil.copy(APPROXFTL, "/dev/shm/approxftl"))
-    run_in_child(check_user_nobody_is_refused, readable)
+    run_function_in_child(check_user_nobody_is_refused, readable)
     Path(readable).unlink()
 
 
@@ -203,13 +203,13 @@ def check_counter_output() -> None:
         require(sum(sample[part][counter] for sample in samples) > 0, f"{samples}")
 
 
-def count_voluntary_switches(status: Path) -> int:
+def count_voluntary_context_switches(status: Path) -> int:
     """Return how often a process has slept; `approxftl stat` sleeps once for each interval."""
     switches = re.search(r"^voluntary_ctxt_switches:\t(\d+)$", status.read_text(), re.M)
     return int(switches[1]) if switches else 0
 
 
-def check_interrupted_stat() -> None:
+def check_stat_verb_after_sigint() -> None:
     """SIGINT ends `approxftl stat --json` with a complete JSON document."""
     child = subprocess.Popen([APPROXFTL, "stat", NAME, "--interval", "100ms", "--json"],
                              stdout=subprocess.PIPE, text=True)
@@ -218,8 +218,8 @@ def check_interrupted_stat() -> None:
     while not re.search("^SigCgt:.*[2367abef]$", status.read_text(), re.M):
         require(child.poll() is None, f"approxftl stat ended with status {child.returncode}")
         time.sleep(0.1)
-    first = count_voluntary_switches(status)
-    while count_voluntary_switches(status) < first + 3:
+    first = count_voluntary_context_switches(status)
+    while count_voluntary_context_switches(status) < first + 3:
         time.sleep(0.1)
     child.send_signal(signal.SIGINT)
     told = json.loads(child.communicate()[0])
@@ -408,7 +408,7 @@ def check_create_without_module() -> None:
 
 
 POINTS: tuple[tuple[str, Callable[[], object]], ...] = (
-    ("create: the device node exists at once", check_node_after_create),
+    ("create: the device node exists at once", check_device_node_after_create),
     ("create --size and remove work silently without udev", check_create_without_udev),
     ("the line of --dry-run is the kernel's: every key", partial(
         check_table_equals_create_dry_run, "--store", "none", "--profile", "micro19", "--policy",
@@ -421,7 +421,7 @@ POINTS: tuple[tuple[str, Callable[[], object]], ...] = (
     ("data are written", write_data_to_device),
     ("status agrees with the status line", check_status_output),
     ("stat prints counters, and rates at intervals", check_counter_output),
-    ("stat ends cleanly on SIGINT", check_interrupted_stat),
+    ("stat ends cleanly on SIGINT", check_stat_verb_after_sigint),
     ("stat --prometheus prints metrics that a scraper accepts", check_metrics_output),
     ("top shows writes", check_top_output),
     ("top on a terminal: resize, stop and continue, quit with q", partial(
@@ -438,9 +438,9 @@ POINTS: tuple[tuple[str, Callable[[], object]], ...] = (
 def main() -> None:
     """Run all test points."""
     for name, action in POINTS:
-        run_point(name, action)
+        run_check(name, action)
     if MODULE:
-        run_point("a missing module is reported", check_create_without_module)
+        run_check("a missing module is reported", check_create_without_module)
     else:
         skip_test_point("a missing module is reported", "MODULE does not say where the module is")
     finish_test()

@@ -27,9 +27,9 @@ from ktap import (
     finish_test,
     read_counters,
     require,
+    run_check,
     run_command,
     run_dmsetup,
-    run_point,
     skip_test_point,
 )
 
@@ -105,7 +105,7 @@ def measure_costs_of_all_devices(costs: Costs) -> None:
 
 
 @contextmanager
-def run_process_that_tags() -> Iterator[None]:
+def run_tagging_process() -> Iterator[None]:
     """Context manager: another process tags its own writes and a file outside of the device."""
     reader, writer = os.pipe()
     child = os.fork()
@@ -130,7 +130,7 @@ def measure_cost_of_tags_on_untagged_writes(costs: Costs) -> None:
     decide.
     """
     device = str(create_device("aftl-elsewhere", f"{KEYS} baseline"))
-    for name, beside in (("untagged", nullcontext()), ("elsewhere", run_process_that_tags())):
+    for name, beside in (("untagged", nullcontext()), ("elsewhere", run_tagging_process())):
         three: list[Costs] = [{}, {}, {}]
         with beside:
             for one in three:
@@ -138,7 +138,7 @@ def measure_cost_of_tags_on_untagged_writes(costs: Costs) -> None:
         costs.update({key: sorted(one[key] for one in three)[1] for key in three[0]})
 
 
-def require_cost_at_most(costs: Costs, name: str, other: str, case: Case, limit: float) -> None:
+def require_cost_ratio(costs: Costs, name: str, other: str, case: Case, limit: float) -> None:
     """Require that a request to one device costs at most LIMIT times as much as to another one."""
     cost, bound = costs[name, *case], costs[other, *case]
     require(cost <= limit * bound, f"{name}: {cost:.0f} ns, {other}: {bound:.0f} ns")
@@ -150,18 +150,18 @@ def main() -> None:
         skip_test_point("cost", "only the clock of approxftl lab is steady")
         finish_test()
     costs: Costs = {}
-    run_point("the cost of each device is measured", measure_costs_of_all_devices, costs)
-    run_point("measure writes with and without tags on other files",
+    run_check("the cost of each device is measured", measure_costs_of_all_devices, costs)
+    run_check("measure writes with and without tags on other files",
               measure_cost_of_tags_on_untagged_writes,
               costs)
     for policy in POLICIES:
         for case in product(OPERATIONS, ENGINES):
-            run_point(
+            run_check(
                 f"{policy}, {case[0]}, depth {case[1]}: at most one and a half times dm-linear",
-                require_cost_at_most, costs, policy, "linear", case, LIMIT)
+                require_cost_ratio, costs, policy, "linear", case, LIMIT)
     for depth in ENGINES:
-        run_point(f"untagged write, depth {depth}: tags elsewhere cost at most 5 %",
-                  require_cost_at_most, costs, "elsewhere", "untagged", ("randwrite", depth),
+        run_check(f"untagged write, depth {depth}: tags elsewhere cost at most 5 %",
+                  require_cost_ratio, costs, "elsewhere", "untagged", ("randwrite", depth),
                   TAGGED_LIMIT)
     finish_test()
 

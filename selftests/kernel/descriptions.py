@@ -43,7 +43,7 @@ def run_verb_as_parsed_json(what: str) -> Any:
 
 
 # Prepend a digit, so that the value exceeds the maximum but keeps its notation and unit.
-def make_value_beyond_maximum(text: str) -> str:
+def make_too_large_parameter(text: str) -> str:
     """Return an invalid value of a key, larger than the maximum @text, with the same unit."""
     if not (match := re.search(r"^(\d+(?:e-?\d+)?)(\w*)$", text, re.S | re.M)):
         raise DescriptionError(f"the value {text}")
@@ -62,7 +62,7 @@ def make_key_of_parameter(one: dict[str, Any]) -> Key:
         raise DescriptionError(f"the type of {one['key']}: {one['type']}")
     near = ("1", "2", "3", "7", "16") if one["type"] == "number" else ()
     return Key(one["key"], one["value"], (one["smallest"], one["largest"], *near),
-               ("", "-1", make_value_beyond_maximum(one["largest"]), one["value"] + "x", "1" * 40))
+               ("", "-1", make_too_large_parameter(one["largest"]), one["value"] + "x", "1" * 40))
 
 
 def describe_table_keys() -> dict[str, Key]:

@@ -44,7 +44,7 @@ def fail_one_allocation(mapper: Mapper, line: bytes, nth: int, number: int) -> t
     return left, failed
 
 
-def replace_by_error_target(mapper: Mapper) -> None:
+def replace_table_by_error_target(mapper: Mapper) -> None:
     """Replace the table by one of target "error", which destroys the approxftl target."""
     mapper.load_table(b"", b"error")
     mapper.suspend_or_resume(suspended=False)
@@ -53,13 +53,13 @@ def replace_by_error_target(mapper: Mapper) -> None:
 def fail_one_allocation_per_table_load(mapper: Mapper, line: bytes) -> tuple[int, int, int]:
     """Fail one allocation in each load of a table; count failed loads, loads and allocations."""
     nth = os.open(NTH, os.O_RDWR)
-    replace_by_error_target(mapper)
+    replace_table_by_error_target(mapper)
     allocations = NEVER - fail_one_allocation(mapper, line, nth, NEVER)[0]
     step = max(1, (allocations - EACH) // SAMPLES)
     chosen = [*range(1, min(EACH, allocations) + 1), *range(EACH + step, allocations + 1, step)]
     failures = 0
     for number in chosen:
-        replace_by_error_target(mapper)
+        replace_table_by_error_target(mapper)
         _, failed = fail_one_allocation(mapper, line, nth, number)
         if failed:
             load_and_resume_device(mapper, line)

@@ -30,10 +30,10 @@ from ktap import (
     make_ram_disks,
     opened_file,
     require,
+    run_check,
     run_command,
     run_dmsetup,
-    run_point,
-    run_selected_point,
+    run_selected_check,
     send_dm_message,
     skip_test_point,
     temporary_device,
@@ -341,24 +341,24 @@ def check_faults_in_shards() -> None:
 def main() -> None:
     """Run all test points."""
     subprocess.run(["modprobe", "-q", "loop"], check=False)  # or it is built in
-    run_point("bytes of a file on ext4 fail", check_faults_on_file_system, EXT4)
+    run_check("bytes of a file on ext4 fail", check_faults_on_file_system, EXT4)
     if has_kernel_module("xfs"):
-        run_point("bytes of a file on xfs fail", check_faults_on_file_system, XFS)
+        run_check("bytes of a file on xfs fail", check_faults_on_file_system, XFS)
     else:
         skip_test_point("bytes of a file on xfs fail", "this kernel has no xfs")
-    run_point("bytes of a file on ext4 over shards fail", check_faults_on_file_system, EXT4,
+    run_check("bytes of a file on ext4 over shards fail", check_faults_on_file_system, EXT4,
               f"{SMALL} shards 2")
-    run_point("bytes of a file above a partition of a loop device fail",
+    run_check("bytes of a file above a partition of a loop device fail",
               check_file_faults_below_partition)
-    run_point("bytes of a file above dm-linear fail", check_file_faults_below_dm_linear)
-    run_selected_point("faults of inline data and holes are refused",
+    run_check("bytes of a file above dm-linear fail", check_file_faults_below_dm_linear)
+    run_selected_check("faults of inline data and holes are refused",
                        check_unplaceable_faults_are_refused)
-    run_selected_point("faults of a file on another device are refused",
+    run_selected_check("faults of a file on another device are refused",
                        check_foreign_device_is_refused)
-    run_point("a script arms all of its faults or none", check_fault_script)
-    run_point("a power cut loses only unflushed data", check_power_cut)
-    run_selected_point("a worn-out device keeps its data and refuses writes", check_end_of_life)
-    run_point("triggers of faults count in each shard", check_faults_in_shards)
+    run_check("a script arms all of its faults or none", check_fault_script)
+    run_check("a power cut loses only unflushed data", check_power_cut)
+    run_selected_check("a worn-out device keeps its data and refuses writes", check_end_of_life)
+    run_check("triggers of faults count in each shard", check_faults_in_shards)
     finish_test()
 
 

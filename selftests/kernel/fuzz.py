@@ -33,12 +33,12 @@ from ktap import (
     UNIT,
     Mount,
     allow_everybody_to_tag,
-    count_samples_of_this_kernel,
+    count_random_samples_per_kernel,
     drop_privileges,
     finish_test,
+    run_check,
     run_command,
-    run_in_child,
-    run_point,
+    run_function_in_child,
     temporary_device,
 )
 from mapper import CREATE, REMOVE, Mapper
@@ -487,7 +487,7 @@ class Fuzzer:
             tried += 1
         return tried
 
-    def check_share_of_accepted_inputs(self) -> None:
+    def check_percentage_of_accepted_steps(self) -> None:
         """Require that each key, message or ioctl, and 5 to 95 % of all steps, were accepted."""
         if missing := self.subject.right - self.subject.accepted:
             raise SystemExit(f"# never accepted: {' '.join(sorted(missing))}")
@@ -510,7 +510,7 @@ def fuzz_interface(kind: type[Subject], number: int, *arguments: object,
     print(f"# {tried} inputs in {time.monotonic() - begun:.0f} s:",
           ", ".join(f"{word} {count}" for word, count in fuzzer.said.most_common()))
     print(f"# {len(fuzzer.kept)} kept, for {reached}")
-    fuzzer.check_share_of_accepted_inputs()
+    fuzzer.check_percentage_of_accepted_steps()
 
 
 def fuzz_ioctls(action: Callable[..., None], of: str) -> None:
@@ -519,7 +519,7 @@ def fuzz_ioctls(action: Callable[..., None], of: str) -> None:
                           f"{SMALL} errors off") as path, temporary_device("aftl-raw"), \
             Mount(path) as place:
         place.chmod(0o777)
-        run_in_child(action, count_samples_of_this_kernel(900), place, of)
+        run_function_in_child(action, count_random_samples_per_kernel(900), place, of)
 
 
 def main() -> None:
@@ -527,12 +527,12 @@ def main() -> None:
     if not os.path.ismount("/sys/kernel/debug"):
         run_command("mount", "-t", "debugfs", "debugfs", "/sys/kernel/debug")
     allow_everybody_to_tag()
-    run_point("fuzzed table lines", run_in_child, fuzz_interface, Lines,
-              count_samples_of_this_kernel(150))
-    run_point("fuzzed messages", run_in_child, fuzz_interface, Messages,
-              count_samples_of_this_kernel(200))
-    run_point("fuzzed ioctls", fuzz_ioctls, partial(fuzz_interface, Control, privileged=False), "")
-    run_point("fuzzed ioctls by root", fuzz_ioctls, partial(fuzz_interface, Control),
+    run_check("fuzzed table lines", run_function_in_child, fuzz_interface, Lines,
+              count_random_samples_per_kernel(150))
+    run_check("fuzzed messages", run_function_in_child, fuzz_interface, Messages,
+              count_random_samples_per_kernel(200))
+    run_check("fuzzed ioctls", fuzz_ioctls, partial(fuzz_interface, Control, privileged=False), "")
+    run_check("fuzzed ioctls by root", fuzz_ioctls, partial(fuzz_interface, Control),
               "/dev/mapper/aftl-raw")
     finish_test()
 

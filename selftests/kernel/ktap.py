@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Test points, devices and file systems for tests in Python, as lib.sh and turns.sh for shell.
 
-A test calls run_point() or run_selected_point() for each point and ends with finish_test(). A point
+A test calls run_check() or run_selected_check() for each point and ends with finish_test(). A point
 fails when its function raises FailedError, SystemExit or OSError.
 """
 
@@ -54,14 +54,14 @@ def run_command(*words: str | Path, text: str = "") -> str:
 # Points
 
 
-def parse_turn_or_phase_variable(variable: str) -> tuple[int, int]:
+def parse_part_and_total_of_variable(variable: str) -> tuple[int, int]:
     """Return both numbers of AFTL_TURN or AFTL_PHASE: 2/3 is the second of 3 kernels or commits."""
     part, _, parts = (os.environ.get(variable) or "1/1").partition("/")
     return int(part), int(parts)
 
 
-TURN, KERNELS = parse_turn_or_phase_variable("AFTL_TURN")
-PHASE, PHASES = parse_turn_or_phase_variable("AFTL_PHASE")
+TURN, KERNELS = parse_part_and_total_of_variable("AFTL_TURN")
+PHASE, PHASES = parse_part_and_total_of_variable("AFTL_PHASE")
 counts = {"points": 0, "failures": 0, "wanted": 0, "turns": 0}
 
 
@@ -86,7 +86,7 @@ def print_error(why: BaseException) -> None:
     print("".join(f"# {line.removeprefix('# ')}\n" for line in str(why).splitlines()), end="")
 
 
-def run_point(name: str, action: Callable[..., object], *arguments: object) -> None:
+def run_check(name: str, action: Callable[..., object], *arguments: object) -> None:
     """Run a test point if KTAP_POINTS selects it."""
     if os.environ.get("KTAP_POINTS", "") not in name:
         return
@@ -102,7 +102,7 @@ def run_point(name: str, action: Callable[..., object], *arguments: object) -> N
         print_test_point("ok", name)
 
 
-def is_point_selected(name: str) -> bool:
+def is_check_selected(name: str) -> bool:
     """Return whether AFTL_TURN and AFTL_PHASE select the next kernel-independent test point."""
     counts["turns"] += 1
     before = counts["turns"] - 1
@@ -115,10 +115,10 @@ def is_point_selected(name: str) -> bool:
     return False
 
 
-def run_selected_point(name: str, action: Callable[..., object], *arguments: object) -> None:
+def run_selected_check(name: str, action: Callable[..., object], *arguments: object) -> None:
     """Run a kernel-independent test point if AFTL_TURN and AFTL_PHASE select it."""
-    if is_point_selected(name):
-        run_point(name, action, *arguments)
+    if is_check_selected(name):
+        run_check(name, action, *arguments)
 
 
 def set_processor_count(number: int) -> None:
@@ -136,17 +136,17 @@ def call_function_on_two_processors(action: Callable[..., None], *arguments: obj
         set_processor_count(1)
 
 
-def count_samples_of_this_kernel(number: int) -> int:
+def count_random_samples_per_kernel(number: int) -> int:
     """Return how many of NUMBER random samples this kernel tests; other kernels test the rest."""
     return -(-number // KERNELS)
 
 
 def finish_test() -> NoReturn:
     """Remove the test's devices, check the kernel's log, print the plan and exit."""
-    run_point("every device can be removed", remove_all_devices)
+    run_check("every device can be removed", remove_all_devices)
     script = '. userspace/lab/complaints.sh; dmesg | grep -E "$complaints"'
     said = subprocess.run(["sh", "-c", script], stdout=subprocess.PIPE, text=True, check=False)
-    run_point("the kernel's log is clean", require, not said.stdout, said.stdout)
+    run_check("the kernel's log is clean", require, not said.stdout, said.stdout)
     if not counts["wanted"]:
         print_test_point("not ok", f"no point has '{os.environ['KTAP_POINTS']}' in its name")
     print(f"1..{counts['points']}")
@@ -274,7 +274,7 @@ def drop_privileges() -> None:
     os.setuid(NOBODY)
 
 
-def run_in_child(action: Callable[..., object], *arguments: object) -> None:
+def run_function_in_child(action: Callable[..., object], *arguments: object) -> None:
     """Run a function in a child process with other credentials; fail if the function fails."""
     sys.stdout.flush()
     child = os.fork()

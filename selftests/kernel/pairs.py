@@ -29,7 +29,7 @@ from ktap import (
     finish_test,
     has_kernel_module,
     require,
-    run_point,
+    run_check,
     set_processor_count,
     skip_test_point,
     table_line,
@@ -180,7 +180,7 @@ class Crossed(Device):
         for task in Path(f"/proc/{self.load.child.pid}/task").iterdir():
             run_command("ionice", *words, "-p", task.name, tolerant=True)  # workers of io_uring end
 
-    def reload_with_other_timing(self) -> None:
+    def reload_device_with_random_timing(self) -> None:
         """Load a table with another timing, then a table without some keys, if it is accepted."""
         self.scenario.timing = self.draw.choice(("real", "off", "scale:2"))
         super().load_table(noflush=self.draw.random() < 0.3)
@@ -247,7 +247,7 @@ def main() -> None:
         print(f"# {'+'.join(names)}: {time.monotonic() - begun:.1f} s", flush=True)
     print(f"# {dict(tally)}")
     if not os.environ.get("AFTL_TURN"):
-        run_point("the run had accepted and refused changes and power failures", require,
+        run_check("the run had accepted and refused changes and power failures", require,
                   len(tally) == 3,
                   "not all of it")
     finish_test()

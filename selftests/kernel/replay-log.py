@@ -141,7 +141,7 @@ class Replay:
         if not sys.stdin.readline():
             raise SystemExit(0)
 
-    def write_states_of_power_failure(self, moment: Moment) -> None:
+    def write_crash_states_of_power_failure(self, moment: Moment) -> None:
         """Write the crash state at a flush, plus random later writes if moment.loose is set."""
         for entry in self.entries[self.next : moment.point + 1]:
             self.mark = entry.name or self.mark
@@ -156,7 +156,7 @@ class Replay:
         self.medium.image[:] = before
 
 
-def group_entries_by_mark(entries: list[Entry], points: list[int]) -> list[list[int]]:
+def group_log_entries_by_log_mark(entries: list[Entry], points: list[int]) -> list[list[int]]:
     """Group numbers of log entries by the last mark that the log has before each entry."""
     found: dict[str, list[int]] = {}
     mark = ""
@@ -176,7 +176,7 @@ def find_next_flush_number(entries: list[Entry], point: int) -> int:
     return len(entries)
 
 
-def list_power_failures_at_marks(entries: list[Entry], begin: int) -> list[Moment]:
+def list_power_failures_at_log_marks(entries: list[Entry], begin: int) -> list[Moment]:
     """Return a power failure with some unflushed writes for each mark, from entry @begin on."""
     moments = []
     flush = 0
@@ -195,8 +195,8 @@ def choose_power_failures(entries: list[Entry], mark: str, states: str,
     points = [i for i, entry in enumerate(entries) if entry.flags & (FLUSH | FUA) and i > begin]
     moments = []
     if states == "each":
-        drawn = [draw.choice(places) for places in group_entries_by_mark(entries, points)]
-        moments = list_power_failures_at_marks(entries, begin)
+        drawn = [draw.choice(places) for places in group_log_entries_by_log_mark(entries, points)]
+        moments = list_power_failures_at_log_marks(entries, begin)
     elif states == "0":
         drawn = sorted(points + points)
     else:
@@ -218,7 +218,7 @@ def main(log: str, device: str, mark: str, states: str, seed: int, part: str = "
     moments = choose_power_failures(entries, mark, states, draw)
     last, parts = map(int, part.split("/"))
     for moment in moments[len(moments) * (last - 1) // parts : len(moments) * last // parts]:
-        replay.write_states_of_power_failure(moment)
+        replay.write_crash_states_of_power_failure(moment)
 
 
 if __name__ == "__main__":

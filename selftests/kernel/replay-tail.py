@@ -30,8 +30,8 @@ from ktap import (
     finish_test,
     read_counters,
     require,
+    run_check,
     run_command,
-    run_point,
     set_processor_count,
     temporary_device,
 )
@@ -53,7 +53,7 @@ DELAY_NS = 5000
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
 
 
-def write_skewed_record(path: Path, pages: int, delays: random.Random | None = None) -> None:
+def write_skewed_record_file(path: Path, pages: int, delays: random.Random | None = None) -> None:
     """Write a record file of skewed reads and writes, of one to four logical pages each."""
     draw = random.Random(1)
     at_ns = 0
@@ -120,9 +120,9 @@ def check_tail_latencies_agree() -> None:
     with tempfile.TemporaryDirectory(dir="/dev/shm") as scratch:
         trace = Path(scratch, "skewed.aft")
         for seed in range(SIMULATIONS):
-            write_skewed_record(trace, pages, random.Random(seed))
+            write_skewed_record_file(trace, pages, random.Random(seed))
             runs.append(simulate_trace(trace))
-        write_skewed_record(trace, pages)
+        write_skewed_record_file(trace, pages)
         real, real_blocks = replay_on_device(trace)
     require(real_blocks and all(blocks for _, blocks in runs), "no garbage was collected")
     wrong = []
@@ -140,5 +140,5 @@ def check_tail_latencies_agree() -> None:
 
 
 set_processor_count(2)
-run_point("device and simulator have the same tail latencies", check_tail_latencies_agree)
+run_check("device and simulator have the same tail latencies", check_tail_latencies_agree)
 finish_test()

@@ -39,7 +39,7 @@ def read_traced_requests(trace: Path) -> list[dict[str, int]]:
     return requests
 
 
-def write_traced_requests(requests: list[dict[str, int]], path: Path) -> None:
+def write_record_file_of_traced_requests(requests: list[dict[str, int]], path: Path) -> None:
     """Write the requests as a record file with the device's submission times."""
     data = support.Header(minor=1, records=len(requests), source=b"aftl_submit").pack_header()
     for r in requests:
@@ -66,7 +66,7 @@ def main() -> None:
     requests = read_traced_requests(options.trace)
     pairs = (line.split() for line in options.stats.read_text().splitlines())
     stats = {name: int(value) for name, value in pairs}
-    write_traced_requests(requests, options.record)
+    write_record_file_of_traced_requests(requests, options.record)
     until_ns = stats["device_ns"]
     command = [*options.simulator, "--trace", str(options.record), "--queue-by", "recorded",
                "--arrival", "device"]

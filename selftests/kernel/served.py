@@ -21,8 +21,8 @@ from ktap import (
     format_volume,
     make_ram_disks,
     require,
+    run_check,
     run_command,
-    run_point,
     skip_test_point,
     temporary_device,
 )
@@ -35,7 +35,7 @@ CLIENT = "a file system on the kernel's NBD client is mounted again"
 
 
 @contextmanager
-def serve_store(store: str | Path, *options: str) -> Iterator[str]:
+def run_store_server(store: str | Path, *options: str) -> Iterator[str]:
     """Context manager: serve a volume or memory by `approxftl serve`; yield the address."""
     with subprocess.Popen([APPROXFTL, "serve", f"--store={store}", "timing=off", *options],
                           stdout=subprocess.PIPE, text=True) as server:
@@ -55,12 +55,12 @@ def check_volume_moves_between_hosts() -> None:
         second.write_bytes(os.urandom(BYTES))
         make_ram_disks(1, DISK_KIB)
         format_volume(DISK, SHAPE)
-        with serve_store(DISK) as uri:
+        with run_store_server(DISK) as uri:
             run_command("nbdcopy", first, uri)
         with temporary_device("aftl-served", SHAPE, DISK) as path:
             run_command("cmp", "-n", str(BYTES), first, path)
             run_command("dd", f"if={second}", f"of={path}", "bs=1M", "conv=fsync", "status=none")
-        with serve_store(DISK) as uri:
+        with run_store_server(DISK) as uri:
             run_command("nbdcopy", uri, read)
         run_command("cmp", "-n", str(BYTES), second, read)
 
@@ -72,7 +72,7 @@ def check_file_system_on_nbd_client() -> None:
         content, mounted = Path(scratch, "content"), Path(scratch, "mounted")
         content.write_bytes(os.urandom(BYTES))
         mounted.mkdir()
-        with serve_store("ram", "--size=64MiB") as uri:
+        with run_store_server("ram", "--size=64MiB") as uri:
             for steps in ((EXT4.split(), ("cp", content, mounted)),
                           (("e2fsck", "-fn"), ("cmp", content, mounted / "content"))):
                 run_command("nbd-client", "-unix", uri.partition("socket=")[2], "/dev/nbd0")
@@ -84,9 +84,9 @@ def check_file_system_on_nbd_client() -> None:
 
 
 if shutil.which("nbdkit") and Path(APPROXFTL).with_name("nbdkit-approxftl-plugin.so").exists():
-    run_point(NAME, check_volume_moves_between_hosts)
+    run_check(NAME, check_volume_moves_between_hosts)
     if shutil.which("nbd-client"):
-        run_point(CLIENT, check_file_system_on_nbd_client)
+        run_check(CLIENT, check_file_system_on_nbd_client)
     else:
         skip_test_point(CLIENT, "nbd-client is not installed")
 else:

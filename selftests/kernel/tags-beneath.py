@@ -33,11 +33,11 @@ from ktap import (
     has_page_migration,
     make_ram_disks,
     require,
+    run_check,
     run_command,
     run_dmsetup,
-    run_in_child,
-    run_point,
-    run_selected_point,
+    run_function_in_child,
+    run_selected_check,
     temporary_device,
 )
 from tagged_writes import (
@@ -348,14 +348,14 @@ def check_stacked_device(name: str, least: Share, make: str = EXT4, options: str
     """Test tags on one storage stack."""
     with two_test_devices(), (md_array if name in ARRAYS else stacked_dm_device)(name) as top, \
             Mount(top, make, options) as place:
-        run_in_child(check_copies_of_tagged_pages, place, least, [ONE, TWO])
+        run_function_in_child(check_copies_of_tagged_pages, place, least, [ONE, TWO])
 
 
-def check_device_without_stack(least: Share, make: str = EXT4, options: str = "") -> None:
+def check_tags_on_unstacked_device(least: Share, make: str = EXT4, options: str = "") -> None:
     """Test tags on an approxftl device with slowed-down writes and no device above it."""
     with temporary_device(ONE.name, f"{SHAPE} errors off timing scale:20"), \
             Mount(ONE, make, options) as place:
-        run_in_child(check_copies_of_tagged_pages, place, least, [ONE])
+        run_function_in_child(check_copies_of_tagged_pages, place, least, [ONE])
 
 
 def check_tags_on_btrfs_raid(profile: str, least: Share) -> None:
@@ -366,13 +366,13 @@ def check_tags_on_btrfs_raid(profile: str, least: Share) -> None:
         run_dmsetup("resume", SLOW.name)
         make = f"mkfs.btrfs -q -f --mixed -d {profile} -m {profile} {TWO} {SLOW}"
         with Mount(ONE, make, f"{NOCOW},device={TWO},device={SLOW}") as place:
-            run_in_child(check_copies_of_tagged_pages, place, least, [ONE, TWO])
+            run_function_in_child(check_copies_of_tagged_pages, place, least, [ONE, TWO])
 
 
 def check_tags_after_defragmentation(program: str, make: str) -> None:
     """Check that files keep their classes when a defragmentation program moves them."""
     with temporary_device(ONE.name, KEYS), Mount(ONE, make) as place:
-        run_in_child(check_defragmented_file_stays_precise, place, program, ONE)
+        run_function_in_child(check_defragmented_file_stays_precise, place, program, ONE)
 
 
 # Loop devices
@@ -394,7 +394,7 @@ def make_tagged_image(path: Path, mib: int) -> None:
     run_command(APPROXFTL, "tag", "add", path)
 
 
-def write_through_loop(image: Path, options: str) -> None:
+def write_image_through_loop_device(image: Path, options: str) -> None:
     """Write to an image through a loop device, then detach it."""
     with make_loop_device_of_file(image) as loop:
         run_command("dd", "if=/dev/urandom", f"of={loop}", "bs=64k", "count=4", *options.split())
@@ -415,13 +415,13 @@ def check_tags_on_loop_devices() -> None:
             check_approximate_units_of_devices([ONE], NOWHERE)
         # Some of the data are written back after the loop device is detached.
         make_tagged_image(place / "outlived", 1)
-        write_through_loop(place / "outlived", "conv=notrunc,fsync")
-        write_through_loop(place / "outlived", "conv=notrunc seek=4")
+        write_image_through_loop_device(place / "outlived", "conv=notrunc,fsync")
+        write_image_through_loop_device(place / "outlived", "conv=notrunc seek=4")
         os.sync()
         check_approximate_units_of_devices([ONE], NOWHERE)
         if KERNEL == (6, 1):  # which alone reports that all are written back after that
             make_tagged_image(place / "outlived", 1)
-            write_through_loop(place / "outlived", "conv=notrunc")
+            write_image_through_loop_device(place / "outlived", "conv=notrunc")
             os.sync()
             check_approximate_units_of_devices([ONE], NOWHERE)
     with temporary_device(ONE.name, KEYS):
@@ -446,39 +446,39 @@ def main() -> None:
     many: Share = (60, 30)
     if not has_page_migration():
         some = many = None
-    run_point("RAID-1 of md", check_stacked_device, "md1", some)
-    run_point("dm-mirror", check_stacked_device, "mirror", some)
-    run_point("approxftl without a device above it", check_device_without_stack, (100, 100))
-    run_selected_point("files moved by e4defrag keep their classes",
+    run_check("RAID-1 of md", check_stacked_device, "md1", some)
+    run_check("dm-mirror", check_stacked_device, "mirror", some)
+    run_check("approxftl without a device above it", check_tags_on_unstacked_device, (100, 100))
+    run_selected_check("files moved by e4defrag keep their classes",
                        check_tags_after_defragmentation, "e4defrag", EXT4)
-    run_selected_point("files moved by xfs_fsr keep their classes",
+    run_selected_check("files moved by xfs_fsr keep their classes",
                        check_tags_after_defragmentation, "xfs_fsr -v", XFS)
     # This stack loses the flags of bios.
-    run_selected_point("dm-mirror, data=journal", check_stacked_device, "mirror", None, EXT4,
+    run_selected_check("dm-mirror, data=journal", check_stacked_device, "mirror", None, EXT4,
                        "-o data=journal")
-    run_selected_point("RAID-5 of btrfs", check_tags_on_btrfs_raid, "raid5", (0, 0))
-    run_selected_point("RAID-1 of btrfs", check_tags_on_btrfs_raid, "raid1", (100, 100))
-    run_selected_point("approxftl without a device above it, btrfs", check_device_without_stack,
+    run_selected_check("RAID-5 of btrfs", check_tags_on_btrfs_raid, "raid5", (0, 0))
+    run_selected_check("RAID-1 of btrfs", check_tags_on_btrfs_raid, "raid1", (100, 100))
+    run_selected_check("approxftl without a device above it, btrfs", check_tags_on_unstacked_device,
                        (100, 100), BTRFS,
                        NOCOW)
-    run_selected_point("RAID-10 of md", check_stacked_device, "md10", some)
-    run_selected_point("RAID-5 of md that does not copy", check_stacked_device, "md5", (0, 0))
-    run_selected_point("dm-raid", check_stacked_device, "raid", some)
-    run_selected_point("RAID-0 of md", check_stacked_device, "md0", many)
-    run_selected_point("dm-linear", check_stacked_device, "linear", many)
-    run_selected_point("dm-thin", check_stacked_device, "thin", some)
-    run_selected_point("dm-crypt", check_stacked_device, "crypt", None)
+    run_selected_check("RAID-10 of md", check_stacked_device, "md10", some)
+    run_selected_check("RAID-5 of md that does not copy", check_stacked_device, "md5", (0, 0))
+    run_selected_check("dm-raid", check_stacked_device, "raid", some)
+    run_selected_check("RAID-0 of md", check_stacked_device, "md0", many)
+    run_selected_check("dm-linear", check_stacked_device, "linear", many)
+    run_selected_check("dm-thin", check_stacked_device, "thin", some)
+    run_selected_check("dm-crypt", check_stacked_device, "crypt", None)
     if not os.environ.get("AFTL_TURN"):
-        run_point("loop devices on a tagged image and on a tagged device",
+        run_check("loop devices on a tagged image and on a tagged device",
                   check_tags_on_loop_devices)
-        run_point("approxftl without a device above it, XFS", check_device_without_stack,
+        run_check("approxftl without a device above it, XFS", check_tags_on_unstacked_device,
                   (100, 100), XFS)
         # References of XFS's pages count in any kernel, those of ext4's with page migration only.
-        run_point("dm-mirror, XFS", check_stacked_device, "mirror", (0, 0), XFS)
-        run_point("dm-stripe", check_stacked_device, "stripes", many)
-        run_point("dm-delay", check_stacked_device, "delay", (0, 0), XFS)
-        run_point("dm-cache", check_stacked_device, "cache", some)
-        run_point("dm-writecache", check_stacked_device, "writecache", some)
+        run_check("dm-mirror, XFS", check_stacked_device, "mirror", (0, 0), XFS)
+        run_check("dm-stripe", check_stacked_device, "stripes", many)
+        run_check("dm-delay", check_stacked_device, "delay", (0, 0), XFS)
+        run_check("dm-cache", check_stacked_device, "cache", some)
+        run_check("dm-writecache", check_stacked_device, "writecache", some)
     finish_test()
 
 

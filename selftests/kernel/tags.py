@@ -41,22 +41,22 @@ from ktap import (
     allow_everybody_to_tag,
     call_function_on_two_processors,
     count_flipped_bits,
-    count_samples_of_this_kernel,
+    count_random_samples_per_kernel,
     drop_privileges,
     finish_test,
     format_volume,
     has_kernel_module,
     has_page_migration,
-    is_point_selected,
+    is_check_selected,
     make_ram_disks,
     opened_file,
     read_counters,
     require,
+    run_check,
     run_command,
     run_dmsetup,
-    run_in_child,
-    run_point,
-    run_selected_point,
+    run_function_in_child,
+    run_selected_check,
     skip_test_point,
     temporary_device,
 )
@@ -309,7 +309,7 @@ def check_tag_refusals(folder: str) -> None:
         expect_refused_ioctl(errno.EINVAL, approx.REASON_KIND, control.tag_range, fd)
     require(control.read_counters()["files"] == 0, "something was tagged")
     Path(folder).chmod(0o777)
-    run_in_child(check_tag_refusals_for_user_nobody, path, folder)
+    run_function_in_child(check_tag_refusals_for_user_nobody, path, folder)
 
 
 def check_tag_refusals_for_user_nobody(path: str, folder: str) -> None:
@@ -406,7 +406,7 @@ def check_query_permissions(folder: str) -> None:
     for journaled in (False, True):
         subprocess.run(["chattr", "+j" if journaled else "-j", own], check=True)
         require(Control().list_stored_units(os.open(own, os.O_RDONLY)), "root may not ask")
-        run_in_child(query_locations_as_nobody, roots, own, journaled or all_may_be)
+        run_function_in_child(query_locations_as_nobody, roots, own, journaled or all_may_be)
     Path(own).unlink()
 
 
@@ -431,7 +431,7 @@ def check_trace_note_limit() -> None:
     standard = limit.read_text()
     limit.write_text("10")
     try:
-        run_in_child(exceed_trace_note_limit, control)
+        run_function_in_child(exceed_trace_note_limit, control)
     finally:
         limit.write_text(standard)
 
@@ -455,7 +455,7 @@ def check_tag_limits(folder: str) -> None:
     (parameters / "max_ranges").write_text("20")
     Path(folder).chmod(0o777)
     try:
-        run_in_child(reach_tag_limits, folder)
+        run_function_in_child(reach_tag_limits, folder)
         os.close(open_new_file(f"{folder}/root"))
     finally:
         (parameters / "max_files").write_text("65536")
@@ -675,7 +675,7 @@ def write_tagged_data_to_zones(path: str) -> None:
     require(back[:] == memory[:], "other data are read back")
 
 
-def check_device_refusals(linear: str) -> None:
+def check_device_tags_are_refused(linear: str) -> None:
     """Check the error code for tags of stacked devices and of unsuitable files."""
     control = Control()
     fd = os.open(linear, os.O_RDWR)
@@ -743,7 +743,7 @@ def check_ioctls_on_foreign_descriptor() -> None:
     """Ioctls on another process's descriptor use the caller's rights and scopes."""
     receiver, sender = socket.socketpair()
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
-    run_in_child(send_descriptors, sender)
+    run_function_in_child(send_descriptors, sender)
     drop_privileges()
     control, handed = Control(), socket.recv_fds(receiver, 1, 2)[1]
     os.dup2(handed[0], control.fd)
@@ -754,7 +754,7 @@ def check_ioctls_on_foreign_descriptor() -> None:
     page = mmap.mmap(-1, UNIT)
     page[:] = b"h" * UNIT
     os.pwritev(fd, [page], 0)
-    run_in_child(os.pwritev, fd, [page], UNIT)
+    run_function_in_child(os.pwritev, fd, [page], UNIT)
     control.close_control()
     os.pwritev(fd, [page], 2 * UNIT)
     found = [unit.kind for unit in Control().list_stored_units(fd, 0, 3 * UNIT)]
@@ -967,16 +967,16 @@ def check_btrfs_with_checksums_is_refused() -> None:
 def check_tags_of_raw_device() -> None:
     """Check tags of device ranges, of memory and of scopes on a device without file system."""
     with temporary_device(NAME):
-        run_in_child(check_tagged_device_ranges)
+        run_function_in_child(check_tagged_device_ranges)
     with temporary_device(NAME) as path:
-        run_in_child(check_precedence_of_tags)
-        run_in_child(check_scope_ends_at_exec)
+        run_function_in_child(check_precedence_of_tags)
+        run_function_in_child(check_scope_ends_at_exec)
         with opened_file(path, os.O_RDONLY) as fd:
             require(Control().list_stored_units(fd, 0, UNIT)[0].kind == PRECISE,
                     "a scope lasts beyond exec")
-        run_in_child(check_ioctls_on_foreign_descriptor)
+        run_function_in_child(check_ioctls_on_foreign_descriptor)
         run_dmsetup("create", "aftl-linear", "--table", f"0 65536 linear {path} 1024")
-        run_in_child(check_device_refusals, "/dev/mapper/aftl-linear")
+        run_function_in_child(check_device_tags_are_refused, "/dev/mapper/aftl-linear")
         run_dmsetup("remove", "aftl-linear")
 
 
@@ -1003,10 +1003,10 @@ def check_query_while_device_waits() -> None:
 def check_tags_after_remount() -> None:
     """After a remount, the tags are restored from the extended attribute."""
     with ext4_on_new_device() as system:
-        run_in_child(check_tags_of_watched_files, str(system.place))
+        run_function_in_child(check_tags_of_watched_files, str(system.place))
         create_file_with_tag_attribute(system.place / "again")
         system.remount_file_system()
-        run_in_child(open_watched_file, system.place / "again")
+        run_function_in_child(open_watched_file, system.place / "again")
         check_stored_tags("all", system.place / "again")
 
 
@@ -1022,8 +1022,8 @@ def capture_block_trace(system: Mount, path: Path) -> None:
             for _ in range(40):
                 control.write_trace_note(b"ready")
         for way in ("buffered", "direct"):
-            run_in_child(write_tagged_file, way, str(system.place / way))
-        run_in_child(write_trace_labels)
+            run_function_in_child(write_tagged_file, way, str(system.place / way))
+        run_function_in_child(write_trace_labels)
         os.sync()
         tracer.send_signal(signal.SIGINT)
         require("drop" not in tracer.communicate()[1].lower(), "events were dropped")
@@ -1047,8 +1047,8 @@ def check_block_trace() -> None:
                 require(attempt == 0, str(why))
                 print(f"# {why}")
                 continue
-            run_in_child(check_noted_classes_of_units, path, system.place / "buffered",
-                         system.place / "direct")
+            run_function_in_child(check_noted_classes_of_units, path, system.place / "buffered",
+                                  system.place / "direct")
             break
     path.unlink()
 
@@ -1063,9 +1063,9 @@ def check_tags_of_overlay_files() -> None:
         options = f"lowerdir={lower},upperdir={system.place}/upper,workdir={system.place}/work"
         with Mount("overlay", "", f"-t overlay -o {options}") as over:
             for number, way in enumerate(("buffered", "mmap", "direct"), 1):
-                run_in_child(check_stored_classes, str(over / way), way, "all", number)
+                run_function_in_child(check_stored_classes, str(over / way), way, "all", number)
             create_file_with_tag_attribute(over / "again")
-            run_in_child(open_watched_file, over / "again")
+            run_function_in_child(open_watched_file, over / "again")
         check_stored_tags("all", system.place / "upper/again")
         run_command("rm", "-r", lower)
 
@@ -1100,7 +1100,8 @@ def check_classes_on_volume() -> None:
         with temporary_device(NAME, keys, source):
             with system:
                 if expected == "all":
-                    run_in_child(write_tagged_file, "buffered", str(system.place / "buffered"))
+                    run_function_in_child(write_tagged_file, "buffered",
+                                          str(system.place / "buffered"))
                 else:
                     relocate_tagged_data(system)
                 run_command("sync", "-f", system.place)
@@ -1118,7 +1119,7 @@ def check_classes_on_volume() -> None:
 def check_module_unload() -> None:
     """Unload the module while files of other devices are tagged; no callback may remain."""
     (left := Path("/dev/shm/aftl-left")).mkdir()
-    run_in_child(create_tagged_files_before_unload, left)
+    run_function_in_child(create_tagged_files_before_unload, left)
     run_command("rmmod", "dm_approxftl")
     run_command("rm", "-r", left)
     run_command("insmod", os.environ["MODULE"])
@@ -1144,7 +1145,7 @@ def check_tagged_writes_on_file_system(name: str, make: str, cells: str, options
                                        top: str = NAME) -> None:
     """Test ways to write tagged data on a file system, each given as WAY:EXPECTED."""
     module = name.partition("-")[0]
-    if name != "ext4" and not is_point_selected(name):
+    if name != "ext4" and not is_check_selected(name):
         return
     if not has_kernel_module(module):
         skip_test_point(name, "the kernel does not have it")
@@ -1156,11 +1157,11 @@ def check_tagged_writes_on_file_system(name: str, make: str, cells: str, options
                 if way.endswith("-huge") and not HUGE_PAGES.exists():
                     skip_test_point(f"{name}, {cell}", "the kernel has no huge pages")
                     continue
-                run_point(f"{name}, {cell}", run_in_child, check_stored_classes, str(place / way),
-                          way, expected, number)
+                run_check(f"{name}, {cell}", run_function_in_child, check_stored_classes,
+                          str(place / way), way, expected, number)
         if top != NAME:
             run_dmsetup("remove", top)
-    run_point(f"{name}: unmount removes all tags", check_no_tags_are_left)
+    run_check(f"{name}: unmount removes all tags", check_no_tags_are_left)
 
 
 def check_tagged_writes_on_all_file_systems() -> None:
@@ -1197,62 +1198,65 @@ def check_tagged_writes_on_all_file_systems() -> None:
 def main() -> None:
     """Run all test points."""
     allow_everybody_to_tag()
-    run_point("ioctls accept larger structures and refuse wrong sizes",
-              run_in_child, check_ioctl_abi)
+    run_check("ioctls accept larger structures and refuse wrong sizes",
+              run_function_in_child, check_ioctl_abi)
     with ext4_on_new_device() as system:
         folder = str(system.place)
-        run_point("tagged ranges end at the largest file offset",
-                  run_in_child, check_tags_at_largest_offset, folder)
-        run_point("a signal interrupts a query of a sparse file", run_in_child,
+        run_check("tagged ranges end at the largest file offset",
+                  run_function_in_child, check_tags_at_largest_offset, folder)
+        run_check("a signal interrupts a query of a sparse file", run_function_in_child,
                   check_interrupted_query,
                   folder)
-        run_selected_point("overlapping tagged ranges keep the class of each byte", run_in_child,
-                           check_overlapping_tagged_ranges, folder,
-                           count_samples_of_this_kernel(2000))
-        run_selected_point("tags on unsuitable objects and others' files are refused",
-                           run_in_child, check_tag_refusals, folder)
-        run_point("a failed write keeps the tags of unwritten data",
-                  run_in_child, check_tags_after_failed_writes, folder)
-        run_selected_point("the rate of labels in a trace is limited", run_in_child,
+        run_selected_check("overlapping tagged ranges keep the class of each byte",
+                           run_function_in_child, check_overlapping_tagged_ranges, folder,
+                           count_random_samples_per_kernel(2000))
+        run_selected_check("tags on unsuitable objects and others' files are refused",
+                           run_function_in_child, check_tag_refusals, folder)
+        run_check("a failed write keeps the tags of unwritten data",
+                  run_function_in_child, check_tags_after_failed_writes, folder)
+        run_selected_check("the rate of labels in a trace is limited", run_function_in_child,
                            check_trace_note_limit)
-        run_selected_point("each user may tag a limited number of files and ranges",
-                           run_in_child, check_tag_limits, folder)
-        run_point("swap files are refused", check_swap_file_is_refused, folder)
-        run_point("encrypted files are refused", run_in_child, check_tags_in_encrypted_folder,
+        run_selected_check("each user may tag a limited number of files and ranges",
+                           run_function_in_child, check_tag_limits, folder)
+        run_check("swap files are refused", check_swap_file_is_refused, folder)
+        run_check("encrypted files are refused", run_function_in_child,
+                  check_tags_in_encrypted_folder,
                   f"{folder}/secret")
-        run_point("processes tag, write and delete files concurrently",
+        run_check("processes tag, write and delete files concurrently",
                   call_function_on_two_processors,
                   change_tagged_files_in_processes, folder, "4")
-        run_point("tags follow the file, not its name", run_in_child, check_tag_lifetime, folder)
-    run_point("unmount removes all tags", check_no_tags_are_left)
-    run_selected_point("btrfs is accepted only without checksums",
+        run_check("tags follow the file, not its name", run_function_in_child, check_tag_lifetime,
+                  folder)
+    run_check("unmount removes all tags", check_no_tags_are_left)
+    run_selected_check("btrfs is accepted only without checksums",
                        check_btrfs_with_checksums_is_refused)
-    run_selected_point("tags of devices, memory and scopes have their precedence",
+    run_selected_check("tags of devices, memory and scopes have their precedence",
                        check_tags_of_raw_device)
-    run_selected_point("a query is answered while the lower device is suspended",
+    run_selected_check("a query is answered while the lower device is suspended",
                        check_query_while_device_waits)
     # With delayed allocation, ext4 journals the data either of all files or of none.
     with ext4_on_new_device("-o nodelalloc") as system:
-        run_selected_point("only permitted users may query block locations", run_in_child,
+        run_selected_check("only permitted users may query block locations", run_function_in_child,
                            check_query_permissions,
                            str(system.place))
-    run_point("opening a file of a watched file system restores its tags", check_tags_after_remount)
-    run_point("a block trace shows the stored classes", call_function_on_two_processors,
+    run_check("opening a file of a watched file system restores its tags", check_tags_after_remount)
+    run_check("a block trace shows the stored classes", call_function_on_two_processors,
               check_block_trace)
-    run_selected_point("tagging a file of an overlay tags the file below",
+    run_selected_check("tagging a file of an overlay tags the file below",
                        check_tags_of_overlay_files)
-    run_selected_point("stored classes survive power failure, relocation and promotion",
+    run_selected_check("stored classes survive power failure, relocation and promotion",
                        check_classes_on_volume)
     check_tagged_writes_on_all_file_systems()
     if has_page_migration():
         with temporary_device(NAME) as path, Mount(path) as place:
             place.chmod(0o777)
-            run_point("the owner may query flipped bits", run_in_child, check_owner_may_query_flips,
+            run_check("the owner may query flipped bits", run_function_in_child,
+                      check_owner_may_query_flips,
                       place / "report")
     else:
         skip_test_point("the owner may query stored data",
                         "this kernel does not tell whether ext4 journals data")
-    run_point("the module is unloaded while files are tagged", check_module_unload)
+    run_check("the module is unloaded while files are tagged", check_module_unload)
     finish_test()
 
 

@@ -40,10 +40,10 @@ from ktap import (
     finish_test,
     format_volume,
     has_kernel_module,
-    is_point_selected,
+    is_check_selected,
     make_ram_disks,
     print_test_point,
-    run_point,
+    run_check,
     set_processor_count,
     skip_test_point,
 )
@@ -142,7 +142,7 @@ class Scenario:
             "shape": (shape := self.shape or draw.choice(sorted(SHAPES))),
             "media": draw.choice([m for m in MEDIA if m != "nvme" or has_nvme_drive()]),
             "shards": draw.choice(SHARDS) if shape == "shared" else 0,
-            "policy": draw.choice(list_policies_for_device_shape(shape)),
+            "policy": draw.choice(list_policies_for_device_type(shape)),
             "timing": draw.choice(("real", "off", "scale:3")),
             "unit": draw.choice(("512", "1KiB", "2KiB", "4KiB", "4KiB")),
             "buffer": draw.choice(("0", "64KiB", "256KiB", "8MiB")),
@@ -179,7 +179,7 @@ class Scenario:
 
     def list_suitable_policies(self) -> list[str]:
         """Return the policies that suit the device under test."""
-        return list_policies_for_device_shape(self.shape)
+        return list_policies_for_device_type(self.shape)
 
     def build_volume_parameters(self) -> str:
         safe = f" buffer {self.buffer} buffer_safe on" if self.shape == "safe" else ""
@@ -197,7 +197,7 @@ class Scenario:
         return f"selftests/kernel/torture.py {self.seed} {shlex.join(words)}"
 
 
-def list_policies_for_device_shape(shape: str) -> list[str]:
+def list_policies_for_device_type(shape: str) -> list[str]:
     """Return the policies that suit a device of a given shape, such as "tiny" or "tlc"."""
     if shape in ("tiny", "mapped"):
         return ["baseline"]
@@ -232,10 +232,10 @@ class Medium:
             run_command("dmsetup", "create", BELOW, "--table",
                         f"0 {SECTORS} approxftl ram {len(keys.split())} {keys}")
             self.base = f"/dev/mapper/{BELOW}"
-        run_command("dmsetup", "create", MEDIUM, "--table", self.make_working_medium_table())
+        run_command("dmsetup", "create", MEDIUM, "--table", self.make_dm_table_of_working_medium())
         return f"/dev/mapper/{MEDIUM}"
 
-    def make_working_medium_table(self) -> str:
+    def make_dm_table_of_working_medium(self) -> str:
         """Return the dm table of a working medium, fast or slow."""
         if self.scenario.media != "slow":
             return f"0 {SECTORS} linear {self.base} 0"
@@ -249,10 +249,10 @@ class Medium:
         run_command("dmsetup", "suspend", "--noflush", "--nolockfs", MEDIUM)
         run_command("dmsetup", "resume", MEDIUM)
 
-    def restore_working_table(self) -> None:
+    def restore_dm_table_of_working_medium(self) -> None:
         """Restore the dm table with which the medium works."""
         self.broken = False
-        self.replace_medium_table(self.make_working_medium_table())
+        self.replace_medium_table(self.make_dm_table_of_working_medium())
 
     def make_medium_drop_writes(self) -> None:
         """Make the backing device drop all further writes."""
@@ -262,16 +262,16 @@ class Medium:
         """Change the delays of the backing device, make it fail, or repair it."""
         if self.scenario.media == "slow":
             self.scenario.delays = " ".join(str(self.draw.randint(0, 50)) for _ in range(3))
-            self.restore_working_table()
+            self.restore_dm_table_of_working_medium()
         elif self.broken:
-            self.restore_working_table()
+            self.restore_dm_table_of_working_medium()
         elif self.scenario.media in ("failing", "bad"):
             self.broken = True
             self.replace_medium_table(
-                self.make_failing_medium_table() if self.scenario.media == "failing"
-                else self.make_failing_range_table())
+                self.make_dm_table_of_failing_medium() if self.scenario.media == "failing"
+                else self.make_dm_table_with_failing_sectors())
 
-    def make_failing_medium_table(self) -> str:
+    def make_dm_table_of_failing_medium(self) -> str:
         """Return a dm table of the medium that fails all requests, all writes or all reads."""
         ways = ["error_writes", "error"]
         if not run_command("dmsetup", "targets").count("flakey           v1.4"):
@@ -281,7 +281,7 @@ class Medium:
             return f"0 {SECTORS} error"
         return f"0 {SECTORS} flakey {self.base} 0 0 3600 1 {way}"
 
-    def make_failing_range_table(self) -> str:
+    def make_dm_table_with_failing_sectors(self) -> str:
         """Return a dm table of the medium in which a few small ranges fail."""
         at = 0
         lines = []
@@ -449,7 +449,7 @@ class Device:
         time.sleep(self.draw.choice((0, 0.05)))
         run_command("dmsetup", "resume", NAME)
 
-    def reload_with_other_timing(self) -> None:
+    def reload_device_with_random_timing(self) -> None:
         """Load a table with other timing, buffer size and shards, sometimes with --noflush."""
         self.scenario.timing = self.draw.choice(("real", "off", "scale:2"))
         buffer = self.draw.choice(("0", "128KiB", "4MiB"))
@@ -496,7 +496,7 @@ class Device:
             self.wait_until_device_closed()
         self.load.start_torture_load(*self.list_load_options_after_lost_writes())
 
-    def kill_and_reopen(self) -> None:
+    def kill_load_and_reopen_device(self) -> None:
         """Kill the load, recreate the device, resume the load, which must find completed writes."""
         self.reopen_device(signal.SIGKILL)
 
@@ -519,23 +519,23 @@ class Device:
         time.sleep(self.draw.choice((0, 0.1, 0.5)))
         self.load.stop_load(signal.SIGKILL)
         self.close_device()
-        self.medium.restore_working_table()
+        self.medium.restore_dm_table_of_working_medium()
         self.open_device()
         self.load.start_torture_load("--power-failed")
 
     def repair_medium(self) -> None:
         """Repair the medium after a failure."""
         if self.medium.broken:
-            self.medium.restore_working_table()
+            self.medium.restore_dm_table_of_working_medium()
 
     def list_possible_events(self) -> dict[str, Callable[[], None]]:
         """Return the events that may happen to the device."""
         return {
             "pause": self.suspend_and_audit, "noflush": self.suspend_with_pending_requests,
-            "reload": self.reload_with_other_timing,
-        "policy": self.change_policy, "message": self.send_random_message,
-            "medium": self.medium.change_medium_at_random,
-        "reopen": self.reopen_device, "kill": self.kill_and_reopen, "cut": self.fail_power,
+            "reload": self.reload_device_with_random_timing, "policy": self.change_policy,
+            "message": self.send_random_message, "medium": self.medium.change_medium_at_random,
+            "reopen": self.reopen_device, "kill": self.kill_load_and_reopen_device,
+            "cut": self.fail_power,
     }
 
     def cause_random_event(self) -> None:
@@ -819,7 +819,7 @@ def exit_after_hang(name: str, hang: HangError) -> None:
 def run_torture_point(name: str, action: Callable[..., None], *arguments: object) -> None:
     """Run a test point of the torture test."""
     try:
-        run_point(name, action, *arguments)
+        run_check(name, action, *arguments)
     except HangError as hang:
         exit_after_hang(name, hang)
 
@@ -842,11 +842,11 @@ def main() -> None:
             seed += 1
         finish_test()
     for name, words in CHOSEN:
-        if is_point_selected(name):
+        if is_check_selected(name):
             run_torture_point(name, run_random_scenario, parse_scenario(shlex.split(words)))
     for unit in (UNIT, 512):
         name = f"no memory for pages, all data in the write buffer, units of {unit} bytes"
-        if is_point_selected(name):
+        if is_check_selected(name):
             run_torture_point(name, check_write_without_free_memory, unit)
     finish_test()
 
