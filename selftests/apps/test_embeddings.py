@@ -28,22 +28,22 @@ def run_app_for_report(folder: Path, *words: str | Path) -> Any:
 def test_nearest_vectors_equal_a_plain_search() -> None:
     among, queries = vectors.make_vectors(500, 16, 3)
     assert np.allclose(np.linalg.norm(among, axis=1), 1, atol=1e-5)
-    found = vectors.nearest_indices(among, queries)
+    found = vectors.find_indices_of_nearest_vectors(among, queries)
     for query, indices in zip(queries, found, strict=True):
         apart = np.linalg.norm(among - query, axis=1)
         assert set(indices) == set(np.argsort(apart)[:10])
-    assert vectors.recall_of_nearest(among, 3) == 1
-    assert vectors.recall_of_nearest(among[::-1].copy(), 3) < 0.5
+    assert vectors.compute_recall_of_nearest_vectors(among, 3) == 1
+    assert vectors.compute_recall_of_nearest_vectors(among[::-1].copy(), 3) < 0.5
 
 
 def test_damaged_vectors_are_not_found() -> None:
     among, queries = vectors.make_vectors(5000, 16, 3)
-    found = vectors.nearest_indices(among, queries)
+    found = vectors.find_indices_of_nearest_vectors(among, queries)
     gone = among.copy()
     gone[found[:, :5]] = np.nan
-    assert vectors.recall_of_nearest(gone, 3) <= 0.5
+    assert vectors.compute_recall_of_nearest_vectors(gone, 3) <= 0.5
     gone[found] = np.nan
-    assert vectors.recall_of_nearest(gone, 3) == 0
+    assert vectors.compute_recall_of_nearest_vectors(gone, 3) == 0
 
 
 @pytest.mark.parametrize(("kind", "planes", "rate"), [

@@ -36,7 +36,7 @@ def flip_bits_of_bit_planes(folder: Path, planes: range, rate: float, seed: int,
     data = np.fromfile(path, dtype=np.uint8)
     for one in PlaneFile(parse_model(MemorySource(path.read_bytes()))).planes:
         for bit in planes:
-            begin = one.end_of_planes - (bit + 1) * one.bytes_of_plane
+            begin = one.end_offset_of_planes - (bit + 1) * one.bytes_of_plane
             hit = np.unique(chance.integers(0, 8 * one.bytes_of_plane,
                                             int(8 * one.bytes_of_plane * rate)))
             np.bitwise_xor.at(data, begin + hit // 8, (1 << hit % 8).astype(np.uint8))
@@ -54,7 +54,7 @@ def test_the_network_has_learned_and_is_stored(kind: str, tmp_path: Path) -> Non
     assert not found["device_active"]
     learned, others = network.load_digits(1)
     layers = network.train_network(128, 1, learned)
-    exact = network.measure_recognised_share(layers, others)
+    exact = network.measure_recognition_rate(layers, others)
     assert abs(found["share"]["stored"] - exact) < 0.01
     assert not {tuple(one) for one in learned.pictures} & {tuple(one) for one in others.pictures}
     assert (tmp_path / "weights").read_bytes() == (tmp_path / "weights.precise").read_bytes()
@@ -116,8 +116,8 @@ def test_damage_to_one_layer_is_attributed_to_it(tmp_path: Path) -> None:
     path = tmp_path / "weights"
     last = PlaneFile(parse_model(MemorySource(path.read_bytes()))).planes[-1]
     data = np.fromfile(path, dtype=np.uint8)
-    data[last.at:last.end_of_planes] = np.random.default_rng(1).integers(0, 256, last.end_of_planes
-                                                                         - last.at)
+    end = last.end_offset_of_planes
+    data[last.at:end] = np.random.default_rng(1).integers(0, 256, end - last.at)
     data.tofile(path)
     found = run_app_for_report(tmp_path, "--phase", "read", *SMALL[2:])
     layers = [one["share"] for one in found["arrays"]]

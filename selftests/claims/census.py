@@ -31,7 +31,7 @@ def read_record_file_accesses(path: Path) -> list[Access]:
     begin = first // PAGE_SECTORS
     pages = -(-(first + file.get_record_column("nsect")) // PAGE_SECTORS) - begin
     rows = zip(file.get_record_column("t_ns").tolist(), begin.tolist(), pages.tolist(),
-               file.get_operations_without_flags().tolist(), strict=True)
+               file.get_operation_codes_of_records().tolist(), strict=True)
     return [Access(t_ns, page, count, op == WRITE) for t_ns, page, count, op in rows
             if op in (READ, WRITE)]
 

@@ -513,7 +513,7 @@ def generate_requests_to_plane(volume: str, seed: str) -> Path:
 def count_updates_on_raid5(path: Path) -> int:
     """Count the updates of data pages and of parity pages (writes to pages written before)."""
     file = aft.open_record_file(path)
-    written = file.get_operations_without_flags() == census.WRITE
+    written = file.get_operation_codes_of_records() == census.WRITE
     pages = file.get_record_column("off_sect")[written] \
         // (PAGE_KIB * 2)
     return 2 * len(pages) - len({*pages.tolist()}) - len({*(pages // 3).tolist()})

@@ -19,7 +19,7 @@ from approxftl_tools.study_plan import Plan, Point
 from approxftl_tools.study_run import require_point_results
 from approxftl_tools.study_store import Store
 from approxftl_tools.study_streams import Setting
-from approxftl_tools.study_table import group_finished_points_over_seeds
+from approxftl_tools.study_table import group_points_ignoring_seed
 
 FOLDER = Path(__file__).parent / "studies"
 
@@ -63,8 +63,8 @@ def drop_repeated_options(words: Iterable[str]) -> list[str]:
 def falsify_study_run(point: Point, program: Path) -> Point:
     """Return a run of a study with the falsified settings of the present negative control."""
     arguments = drop_repeated_options((*point.arguments, *runs.false_arguments))
-    return study_plan.make_run_point(study_plan.find_simulator_and_digest(program), arguments,
-                                     point.varied)
+    return study_plan.make_study_point(study_plan.identify_simulator(program), arguments,
+                                       point.varied)
 
 
 def results_of_study(name: str, *axes: str, given: Mapping[str, Any] | None = None,
@@ -80,7 +80,7 @@ def results_of_study(name: str, *axes: str, given: Mapping[str, Any] | None = No
     store = Store(runs.build_directory() / "cache/claims/results")
     require_point_results(points, store, Processes(program, os.cpu_count() or 1))
     found: dict[str, Any] = {}
-    for group in group_finished_points_over_seeds(replace(plan, points=points), store):
+    for group in group_points_ignoring_seed(replace(plan, points=points), store):
         if not has_varied_option_values(group.varied, where):
             continue
         *outer, last = [str(group.varied[axis]) for axis in axes or ("policy",)]

@@ -151,7 +151,7 @@ def test_negative_controls_store_their_streams_in_own_files() -> None:
     with runs.falsified_settings(made_by={"reads-of-a-place": 40, "requests": 100}):
         other = studies.record_files_of_trace_volumes()
     assert other.keys() == usual.keys() and not set(other.values()) & set(usual.values())
-    assert all(len(aft.open_record_file(path).get_operations_without_flags()) == 100
+    assert all(len(aft.open_record_file(path).get_operation_codes_of_records()) == 100
                for path in other.values())
     assert studies.record_files_of_trace_volumes() == usual
 
@@ -218,7 +218,7 @@ def test_converted_real_traces_keep_their_requests(
         for column, wanted in (("off_sect", stream.off_sect), ("nsect", stream.nsect),
                                ("t_ns", stream.t_ns // 100 * 100)):
             assert (file.get_record_column(column) == wanted).all()
-        assert (file.get_operations_without_flags() == stream.op).all()
+        assert (file.get_operation_codes_of_records() == stream.op).all()
 
 
 @pytest.mark.parametrize("id_", TRACED)

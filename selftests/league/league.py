@@ -37,8 +37,8 @@ from approxftl_tools.study_engine import Processes  # noqa: E402
 from approxftl_tools.study_plan import (  # noqa: E402
     Point,
     derive_seeds,
-    find_simulator_and_digest,
-    make_run_point,
+    identify_simulator,
+    make_study_point,
 )
 from approxftl_tools.study_run import Progress, run_study_points  # noqa: E402
 from approxftl_tools.study_store import DONE, Store  # noqa: E402
@@ -127,7 +127,7 @@ def make_league_entry_of_each_policy_file(files: Sequence[Path]) -> Iterator[tup
 
 def make_all_league_simulations(arguments: argparse.Namespace, program: Path) -> Games:
     """Return the simulations of each entry on each load with each seed, and of the optimum."""
-    own = find_simulator_and_digest(program)
+    own = identify_simulator(program)
     length = (f"--warmup={3 * arguments.requests // 2}", f"--requests={arguments.requests}")
     loads = {name: (*options, *length) for name, options in LOADS.items()} | {
         name: (*options, length[0]) for name, options in
@@ -140,8 +140,8 @@ def make_all_league_simulations(arguments: argparse.Namespace, program: Path) ->
     seeds = [int(seed) for seed in derive_seeds(1, arguments.seeds)]
 
     def make_league_simulation(options: Options, load: str, entry: str, seed: int) -> Point:
-        return make_run_point(own, (*DEVICE, *options, *loads[load], f"--seed={seed}"),
-                              (("entry", entry), ("load", load), ("seed", seed)))
+        return make_study_point(own, (*DEVICE, *options, *loads[load], f"--seed={seed}"),
+                                (("entry", entry), ("load", load), ("seed", seed)))
     return Games(entries, loads, seeds, {
         (entry, load, seed): make_league_simulation(options, load, entry, seed)
         for load in loads for entry, options in entries.items() for seed in seeds}, {
@@ -265,7 +265,7 @@ def list_failed_policies(cells: Mapping[tuple[str, str], Cell]) -> list[str]:
 
 def make_league_json(games: Games, store: Store, cells: Mapping[tuple[str, str], Cell],
                      argv: Sequence[str]) -> Json:
-    return {**command.make_first_keys_of_json_document("league", argv),
+    return {**command.make_common_keys_of_json_documents("league", argv),
             "standing": [{"entry": entry, "factor": None if math.isnan(mean) else mean,
                           "best_on": best}
                          for entry, mean, best in rank_league_entries(games, cells)],

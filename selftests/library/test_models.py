@@ -336,7 +336,7 @@ def test_mutated_files_are_read_or_refused(form: str, tmp_path: Path) -> None:
                     assert last <= one.offset < one.end_of_tensor_data <= model.source.size
                     assert one.length == one.element.byte_length_of_numbers(math.prod(one.shape))
                     last = one.end_of_tensor_data
-            if planes.is_stored_by_plane(model):
+            if planes.is_bit_plane_model(model):
                 whole = PlaneFile(model)
                 assert len(whole.read_byte_range(0, whole.size)) == whole.size
             good += 1
@@ -397,7 +397,8 @@ def test_every_format_is_restored_from_bit_planes(form: str, tensors: list[Made]
     file = PlaneFile(parse_model_bytes(stored))
     file.check_bytes_outside_planes()
     assert file.read_byte_range(0, file.size) == original
-    assert file.is_original_unchanged and not any(file.changed_planes(one) for one in file.planes)
+    assert file.is_original_model_intact and not any(file.find_damaged_bit_planes(one)
+                                                     for one in file.planes)
     for offset, length in spans:
         if offset + length <= file.size:
             assert file.read_byte_range(offset, length) == original[offset:offset + length]
@@ -414,13 +415,15 @@ def test_a_flipped_bit_of_a_bit_plane_is_a_flipped_bit_of_a_number(tmp_path: Pat
     stored = bytearray(store_model_by_bit_plane(SOME, tmp_path))
     file = PlaneFile(parse_model_bytes(bytes(stored)))
     one = next(one for one in file.planes if one.tensor.name == "layer.1.weight")
-    begin, length = one.range_of_low_planes(3)
-    assert (begin + length, length) == (one.end_of_planes, 3 * one.bytes_of_plane)
+    begin, length = one.byte_range_of_lowest_bit_planes(3)
+    assert (begin + length, length) == (one.end_offset_of_planes, 3 * one.bytes_of_plane)
     stored[begin + 2] ^= 0x10
     changed = PlaneFile(parse_model_bytes(bytes(stored)))
-    assert [changed.changed_planes(other) for other in changed.planes if other != one] == [[]] * 3
-    assert changed.changed_planes(next(other for other in changed.planes if other == one)) == [2]
-    assert not changed.is_original_unchanged
+    assert [changed.find_damaged_bit_planes(other) for other in changed.planes
+            if other != one] == [[]] * 3
+    assert changed.find_damaged_bit_planes(next(other for other in changed.planes
+                                                if other == one)) == [2]
+    assert not changed.is_original_model_intact
     before, after = (np.frombuffer(f.read_byte_range(one.tensor.offset, one.tensor.length), "<u2")
                      for f in (file, changed))
     assert np.flatnonzero(before ^ after).tolist() == [2 * 8 + 4]
@@ -564,7 +567,7 @@ def test_flipped_bits_of_protected_parts_are_refused(bit: int, parts: tuple[str,
     stored = bytearray(store_model_by_bit_plane(SOME, tmp_path))
     one = next(one for one in PlaneFile(parse_model_bytes(bytes(stored))).planes
                if one.tensor.element.name == "bf16")
-    stored[one.end_of_planes - (bit + 1) * one.bytes_of_plane] ^= 1
+    stored[one.end_offset_of_planes - (bit + 1) * one.bytes_of_plane] ^= 1
     (tmp_path / "planes").write_bytes(stored)
     if good:
         approxftl.load_safetensors(tmp_path / "planes", protect=parts)

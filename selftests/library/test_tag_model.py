@@ -21,7 +21,7 @@ from selftests.library.test_models import TENSORS as TENSORS_OF_ANY
 from approxftl.models import parse_model
 from approxftl.models.choice import Choice
 from approxftl.models.source import MemorySource
-from approxftl_tools.model import approximate_tensor_ranges, decide_tensor_classes
+from approxftl_tools.model import decide_tensor_classes, list_approximate_byte_ranges
 from approxftl_tools.model import make_tag_model_parser as command_line
 
 UNIT = 4096
@@ -103,7 +103,7 @@ def test_bit_planes_get_quality_levels(apart: bool, tensors: list[Made],
                  if name in {"", ":*"} or one.tensor.name[1] in {":t0*": "0"}.get(name, "12")][-1]
         begin, length = one.approximate or (0, 0)
         wanted |= dict.fromkeys(range(begin, begin + length), level)
-    ranges = approximate_tensor_ranges(args, verdicts)
+    ranges = list_approximate_byte_ranges(args, verdicts)
     assert all(sum(one) <= other[0] for (one, _), (other, _) in pairwise(ranges))
     assert wanted == {at: level for (begin, length), level in ranges
                       for at in range(begin, begin + length)}

@@ -105,7 +105,7 @@ def test_facts_of_devices_replays_and_record_files_are_listed(comparison_documen
     (records,) = comparison_document["records"]
     file = aft.open_record_file(next(path for path in report_input_files if path.suffix == ".aft"))
     assert records["facts"]["records"] == len(file.records) == 500
-    writes = int((file.get_operations_without_flags() == 1).sum())
+    writes = int((file.get_operation_codes_of_records() == 1).sum())
     assert records["facts"]["write_requests"] == writes
     assert records["facts"]["writes_of_class_precise"] == writes
 
@@ -113,7 +113,7 @@ def test_facts_of_devices_replays_and_record_files_are_listed(comparison_documen
 def test_flag_bits_of_a_record_do_not_change_its_operation(tmp_path: Path) -> None:
     records = [Record(0, 0, 8, WRITE | FUA | 5 << LIFE), Record(1, 0, 8, READ)]
     file = aft.open_record_file(write_trace(tmp_path / "x.aft", records))
-    assert file.get_operations_without_flags().tolist() == [WRITE, READ]
+    assert file.get_operation_codes_of_records().tolist() == [WRITE, READ]
 
 
 def test_the_table_shows_the_ratios(report_input_files: list[Path],

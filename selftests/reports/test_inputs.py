@@ -162,7 +162,7 @@ def test_unknown_options_of_report_verbs_are_refused(tmp_path: Path, verb: str) 
 
 def test_every_kind_of_input_is_recognised(tmp_path: Path) -> None:
     found = read_inputs(write_report_input_files(tmp_path))
-    assert found.count_inputs_as_text() == EVERYTHING
+    assert found.describe_input_counts() == EVERYTHING
     assert sorted(message.kind for message in found.messages) == ["block", "blocks", "luns"]
 
 
@@ -177,7 +177,7 @@ def test_any_damaged_input_is_refused_in_one_sentence(tmp_path: Path, data: st.D
     path = tmp_path / "x"
     path.write_bytes(damaged)
     try:
-        assert read_inputs([path]).count_inputs_as_text() != "nothing"
+        assert read_inputs([path]).describe_input_counts() != "nothing"
     except command.Refusal as refused:
         assert str(refused).startswith(f"{path}: ")
         assert "\n" not in str(refused)

@@ -23,8 +23,8 @@ from selftests.reports.support import (
 
 from approxftl_tools import digits_told, papers, study_plan
 from approxftl_tools.paper_measures import VALUES
-from approxftl_tools.study_figure import figure_specs, list_accuracies_on_devices
-from approxftl_tools.study_streams import Setting, choose_quick_or_full_study_values
+from approxftl_tools.study_figure import figure_specs, list_stored_network_accuracies
+from approxftl_tools.study_streams import Setting, resolve_quick_or_full_values
 
 #: Figures whose runs take a second or two.
 QUICK = ("approxftl-10-lifetime", "tvr-packages", "cubeftl-write-cdf", "rss-raid-parity")
@@ -145,14 +145,14 @@ def test_neural_networks_of_a_mounted_device_stand_beside_simulated_ones(
                | {"labels": {"cycles": "5000"}}]
     reports.append({key: value for key, value in reports[0].items() if key != "share"})
     marks = {mark.series: mark
-             for mark in list_accuracies_on_devices(specs["weights-shelf"], reports)}
+             for mark in list_stored_network_accuracies(specs["weights-shelf"], reports)}
     one = marks["all of int8"]
     assert (one.x, one.source) == ("3", "mounted, 2 seeds")
     assert one.y == pytest.approx(85)
     assert one.low is not None and one.high is not None and one.low < 80 and one.high > 90
     assert marks["half of int8"].y == pytest.approx(10) and len(marks) == 2
     layers = {mark.series: mark.y
-              for mark in list_accuracies_on_devices(specs["weights-layers"], reports)}
+              for mark in list_stored_network_accuracies(specs["weights-layers"], reports)}
     assert layers == {f"{name} layer, all of int8": pytest.approx(60 + 10 * at)
                       for at, name in enumerate(("first", "second", "last"))}
 
@@ -259,8 +259,8 @@ def test_the_option_full_makes_runs_longer() -> None:
 
     for path in STUDIES:
         for value in find_options_of_short_and_full_runs(study_plan.load_toml_file(path)):
-            assert int(choose_quick_or_full_study_values(value, True)) > int(
-                choose_quick_or_full_study_values(value, False)), path
+            assert int(resolve_quick_or_full_values(value, True)) > int(
+                resolve_quick_or_full_values(value, False)), path
 
 
 @pytest.mark.parametrize(("arguments", "code", "sentence"), [

@@ -14,7 +14,7 @@ SHELL = ("cd '{top}'; . selftests/kernel/turns.sh; "
 PYTHON = """import sys
 sys.path.insert(0, '{top}/selftests/kernel')
 import ktap
-print(*(p for p in '{points}'.split() if ktap.is_point_selected(p)), sep='\\n')"""
+print(*(p for p in '{points}'.split() if ktap.is_check_selected(p)), sep='\\n')"""
 
 
 def list_selected_test_points(turn: str, phase: str, points: str) -> list[str]:

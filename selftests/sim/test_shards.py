@@ -247,7 +247,7 @@ def test_an_interrupted_run_keeps_its_results(arrival: tuple[str, ...], tmp_path
     assert result["interrupted"] is True
     asked = result["counters"]["host_read_requests"] + result["counters"]["host_write_requests"]
     assert asked == result["requests"] == len(
-        aft.open_record_file(tmp_path / "x.aft").get_operations_without_flags()) > 0
+        aft.open_record_file(tmp_path / "x.aft").get_operation_codes_of_records()) > 0
 
 
 # ---------------------------------------------------------------- a closed queue

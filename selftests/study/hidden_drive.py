@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.bench import Bench
-from approxftl_tools.calibrate_model import compute_simulated_figure, make_simulator_options_of_load
+from approxftl_tools.calibrate_model import make_simulator_options_of_load, simulated_rate_or_time
 from approxftl_tools.fio_output import PERCENTILES, parse_fio_size, read_fio_files
 
 Json = dict[str, Any]
@@ -32,7 +32,7 @@ class Hidden:
     def estimate_device_capacity(self, _least: int) -> float:
         return self.holds
 
-    def least_device_bytes_for_gc(self) -> int:
+    def min_device_bytes_for_gc(self) -> int:
         """Return the least size on which GC works: 0, as simulated drives may have any size."""
         return 0
 
@@ -115,7 +115,7 @@ def simulate_fio_jobs(hidden: Hidden, files: Sequence[Path], folder: Path, bench
     for load in loads:
         (job,) = (job for job in documents[load.path]["jobs"] if job["jobname"] == load.name)
         for figure in load.figures:
-            value = compute_simulated_figure(figure, results[runs[load]])
+            value = simulated_rate_or_time(figure, results[runs[load]])
             store_measurement(job, figure.kind, figure.what, value * draw.lognormvariate(0, noise))
     for path, document in documents.items():
         path.write_text(json.dumps(document))

@@ -73,7 +73,7 @@ def test_simulator_accepts_geometries_that_the_search_tries(stripe: int, one_sho
 
 def make_hidden_drive(model: Model) -> Hidden:
     """Return a simulated drive of a model, large enough for bursts, with a seed of its own."""
-    least = max(8 << 29, model.least_device_bytes_for_gc())
+    least = max(8 << 29, model.min_device_bytes_for_gc())
     return Hidden((*model.make_simulated_device_options(least), "--seed=77"),
                   model.estimate_device_capacity(least))
 
@@ -129,7 +129,7 @@ def test_reads_alone_determine_read_parameters_only(tmp_path: Path) -> None:
     told = {known.name for known in found.known if known.is_parameter_determined}
     assert {"dies", "stripe", "one_shot", "read", "link"} <= told
     assert told.isdisjoint({"program", "buffer", "op"})
-    assert all(known.determining_measurements.startswith("assumed; ask")
+    assert all(known.measurements_that_determine_parameter.startswith("assumed; ask")
                for known in found.known
                if known.name in ("program", "buffer", "op"))
 

@@ -198,7 +198,7 @@ FREE = (Free("a", 0, 100, 1), Free("b", 10, 20, 0.5), Free("c", 1, 8, 1))
 def run_parameter_search(errors: Callable[[Values], Vector], start: Values, budget: int = 60,
                          free: tuple[Free, ...] = FREE) -> Search:
     found = Search(free, errors, budget, ignore_progress)
-    found.search_fit_from_values(start)
+    found.search_best_fit_from_initial_values(start)
     return found
 
 

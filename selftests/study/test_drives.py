@@ -15,7 +15,7 @@ from selftests.lib.programs import BUILD, Done, run_program
 from approxftl_tools.bench import Bench
 from approxftl_tools.drive_list import DRIVES, Drive
 from approxftl_tools.drive_points import OWN_TABLES, Shape, list_measured_points_of_drive
-from approxftl_tools.drive_runs import name_loads_of_points, run_drive_study
+from approxftl_tools.drive_runs import map_load_names_to_loads, run_drive_study
 from approxftl_tools.study_store import Store
 
 SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
@@ -111,7 +111,7 @@ def test_the_runs_of_a_drive_are_written_as_a_study(tmp_path: Path) -> None:
 def test_a_study_of_a_drive_equals_runs_of_its_single_loads(drive: Drive, tmp_path: Path) -> None:
     points = list_measured_points_of_drive(drive, SHAPE, OWN_TABLES)
     bench = Bench(BUILD / "approxftl", 1, Store(tmp_path))
-    runs = run_drive_study(drive, name_loads_of_points(points), bench)
+    runs = run_drive_study(drive, map_load_names_to_loads(points), bench)
     assert {load for _, load in runs} == {load for point in points
                                           for load in (point.load, point.base) if load}
     for (_, load), run in runs.items():

@@ -18,7 +18,7 @@ from selftests.lib.processes import await_true
 from selftests.lib.programs import BUILD, TOP, Done, run_program
 
 from approxftl_tools import study_pack, study_plan, study_table
-from approxftl_tools.statistics import estimate_mean, estimate_paired_ratio, estimate_runs_needed
+from approxftl_tools.statistics import estimate_mean, estimate_paired_ratio, estimate_sample_size
 from approxftl_tools.study_store import Store
 
 STUDY = BUILD / "approxftl-study"
@@ -130,7 +130,7 @@ def test_seeds_are_added_until_the_interval_is_narrow(tmp_path: Path) -> None:
 
 
 def test_a_wide_interval_is_reported() -> None:
-    assert estimate_runs_needed(estimate_mean([1.0, 1.2, 0.9]), 0.02) > 20
+    assert estimate_sample_size(estimate_mean([1.0, 1.2, 0.9]), 0.02) > 20
 
 
 def test_runs_with_drifting_response_times_are_counted_or_refused(tmp_path: Path) -> None:
@@ -487,9 +487,9 @@ def test_no_output_destroys_an_input(finished_study: Path, tmp_path: Path) -> No
 def test_each_group_of_runs_is_compared_with_its_own_reference(finished_study: Path) -> None:
     plan = study_plan.read_study(finished_study, PROGRAM)
     store = Store(finished_study.with_suffix(".results"))
-    groups = study_table.group_finished_points_over_seeds(plan, store)
+    groups = study_table.group_points_ignoring_seed(plan, store)
     for group in groups:
-        base = study_table.find_seed_group_of_reference(group, groups,
-                                                        study_plan.Yardstick("baseline"))
+        base = study_table.find_group_with_reference_value(group, groups,
+                                                           study_plan.Yardstick("baseline"))
         assert base is not None
         assert base.varied == group.varied | {"policy": "baseline"}

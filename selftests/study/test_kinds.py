@@ -65,7 +65,7 @@ def read_figure_marks(done: Path, folder: Path, figure: str) -> list[dict[str, s
     path.write_text(f'{RUNS}[[figure]]\nname = "f"\n{figure}\n')
     plan = study_plan.read_study(path, PROGRAM, sure=True)
     (spec,) = figure_specs(plan)
-    groups = study_table.group_finished_points_over_seeds(plan, Store(done.with_suffix(".results")))
+    groups = study_table.group_points_ignoring_seed(plan, Store(done.with_suffix(".results")))
     chart = draw_figure_of_study(plan, spec, groups)
     rows = list(csv.DictReader(chart.figure_as_csv().splitlines()))
     drawn = ElementTree.fromstring(render_figure(chart, "svg", read_figure_style(None, "")))
@@ -200,7 +200,7 @@ def test_invalid_figure_definitions_are_refused(finished_study: Path, tmp_path: 
 def test_neural_networks_are_measured_at_the_error_rates_of_their_policy(
         finished_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give each group of runs an error rate, because the runs are too short to have errors."""
-    monkeypatch.setattr(study_table.Group, "estimate_measure", lambda self, key: Estimate(
+    monkeypatch.setattr(study_table.Group, "estimate_mean_over_seeds", lambda self, key: Estimate(
         1e-3 * float(self.varied["approx-share"].rstrip("%")) * (self.varied["policy"] == "vth_b"),
         None, 2))
     monkeypatch.setattr(digits_told, "mean_accuracy",

@@ -20,7 +20,7 @@ from approxftl_tools import study_plan
 from approxftl_tools.command import FAILED, USAGE, Refusal
 from approxftl_tools.drive_list import DRIVES
 from approxftl_tools.drive_points import OWN_TABLES, Shape, list_measured_points_of_drive
-from approxftl_tools.drive_runs import make_study_text_of_drive, name_loads_of_points
+from approxftl_tools.drive_runs import make_study_text_of_drive, map_load_names_to_loads
 from approxftl_tools.study_figure import figure_specs
 from approxftl_tools.study_optimise import parse_optimise_section_of_study
 from approxftl_tools.study_schema import study_schema
@@ -152,9 +152,9 @@ def test_shipped_files_match_the_schema(path: Path) -> None:
 
 def test_studies_of_drives_match_the_schema() -> None:
     for drive in DRIVES:
-        loads = name_loads_of_points(list_measured_points_of_drive(drive,
-                                                                   Shape(400000, 4096, 1 << 26),
-                                                                   OWN_TABLES))
+        loads = map_load_names_to_loads(list_measured_points_of_drive(drive,
+                                                                      Shape(400000, 4096, 1 << 26),
+                                                                      OWN_TABLES))
         text = make_study_text_of_drive(drive, loads)
         assert Checker(SCHEMA).find_errors(tomllib.loads(text)) == []
 

@@ -50,7 +50,7 @@ def test_t_intervals_equal_scipys(values: list[float]) -> None:
 def test_bootstrap_intervals_equal_scipys(random_generator: Generator) -> None:
     """scipy draws other bootstrap samples than we do: compare the standard errors of the means."""
     values = random_generator.lognormal(0, 0.5, 12)
-    drawn = values[statistics.resample_indices(12)].mean(axis=-1)
+    drawn = values[statistics.draw_bootstrap_sample_indices(12)].mean(axis=-1)
     theirs = scipy.bootstrap((values,), np.mean, n_resamples=9999, rng=1)
     assert drawn.std(ddof=1) == pytest.approx(theirs.standard_error, rel=0.08)
 
@@ -95,7 +95,7 @@ def test_bootstrap_covers_skewed_means_better_than_t(random_generator: Generator
     student = compute_interval_coverage(samples, statistics.t_interval_half_widths(samples),
                                         truth)
     boot = compute_interval_coverage(samples, statistics.bootstrap_half_widths(samples), truth)
-    drawn = samples[..., statistics.resample_indices(8)].mean(axis=-1)
+    drawn = samples[..., statistics.draw_bootstrap_sample_indices(8)].mean(axis=-1)
     low, high = np.quantile(drawn, [0.025, 0.975], axis=-1)
     plain = float(((low <= truth) & (truth <= high)).mean())
     assert plain + 0.02 < student
@@ -127,11 +127,11 @@ def test_a_ratio_to_zero_is_undefined() -> None:
 
 def test_the_estimated_number_of_runs_gives_the_wanted_width(random_generator: Generator) -> None:
     pilot = statistics.estimate_mean(random_generator.normal(50, 5, 40))
-    count = statistics.estimate_runs_needed(pilot, 0.02)
+    count = statistics.estimate_sample_size(pilot, 0.02)
     halves = [statistics.estimate_mean(random_generator.normal(50, 5, count)).half or 0
               for _ in range(50)]
     assert np.mean(halves) == pytest.approx(0.02 * 50, rel=0.25)
-    assert statistics.estimate_runs_needed(pilot, 0.5) == 40
+    assert statistics.estimate_sample_size(pilot, 0.5) == 40
 
 
 @pytest.mark.parametrize(("samples", "said"), [

@@ -461,10 +461,10 @@ def test_a_table_wider_than_a_page_is_divided() -> None:
 ])
 def test_zero_width_intervals_are_left_out(low: float | None, said: str) -> None:
     key = "write_response_mean_ns"
-    assert study_table.cell_with_interval({key: 2e6, f"{key}_low": low}, key) == said
+    assert study_table.format_value_and_interval({key: 2e6, f"{key}_low": low}, key) == said
     ratio = f"{key}_ratio"
     same = {ratio: 0.5, f"{ratio}_low": 0.5, f"{ratio}_high": 0.5}
-    assert study_table.cell_with_interval(same, ratio) == "0.500"
+    assert study_table.format_value_and_interval(same, ratio) == "0.500"
 
 
 def test_option_measures_lists_the_measures_by_subject(tmp_path: Path) -> None:

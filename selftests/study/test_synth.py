@@ -127,7 +127,7 @@ def test_reads_of_read_only_addresses_are_as_frequent_as_requested(tmp_path: Pat
                      "--read-places-share", "5%", "--output", tmp_path / "a.aft", "--json").stdout
     assert json.loads(told)["made"]["read_written_share"] == pytest.approx(0.12, abs=0.02)
     file = aft.open_record_file(tmp_path / "a.aft")
-    write, first = file.get_operations_without_flags() == aft.OPERATIONS.index(
+    write, first = file.get_operation_codes_of_records() == aft.OPERATIONS.index(
         "write"), file.get_record_column("off_sect")
     read = first[~write]
     alone = read[~np.isin(read, first[write])]

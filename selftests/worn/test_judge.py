@@ -16,9 +16,9 @@ from approxftl_tools.worn_judge import (
     Ledger,
     Outcome,
     Refused,
-    describe_value,
+    describe_content_of_object,
     identify_sector,
-    judge_cell,
+    judge_matrix_cell,
     make_object_value,
     worst_outcome,
 )
@@ -120,7 +120,7 @@ def run_and_judge_stack(stack: HonestStack, atomic: bool = True) -> tuple[Ledger
     ledger.begin_transaction(number + 1, dict.fromkeys(keys, number + 1))
     stack.crash({key: make_object_value(key, number + 1, SECTORS) for key in keys})
     answers = {key: stack.read_object(key) for key in ledger.object_names()}
-    return ledger, ledger.judge_all_answers(answers)
+    return ledger, ledger.judge_all_reads(answers)
 
 
 def find_worst_outcome_of_stack(stack: HonestStack) -> Outcome:
@@ -162,13 +162,13 @@ def test_a_file_write_in_flight_may_be_torn_but_not_contain_another_file() -> No
     ledger.acknowledge_transaction(1)
     ledger.begin_transaction(2, {"f0.0": 2})
     torn = new[:SECTOR] + old[SECTOR:]
-    assert ledger.judge_object_answer("f0.0", torn).outcome == Outcome.CORRECT
+    assert ledger.judge_read_of_object("f0.0", torn).outcome == Outcome.CORRECT
     foreign = make_object_value("f0.1", 1, SECTORS)[:SECTOR] + old[SECTOR:]
-    assert ledger.judge_object_answer("f0.0", foreign).outcome == Outcome.WRONG
+    assert ledger.judge_read_of_object("f0.0", foreign).outcome == Outcome.WRONG
     ledger.acknowledge_transaction(2)
-    assert ledger.judge_object_answer("f0.0", torn).outcome == Outcome.LOST
-    assert ledger.judge_object_answer("f0.0", None).outcome == Outcome.LOST
-    assert ledger.judge_object_answer("f0.0", b"").outcome == Outcome.LOST
+    assert ledger.judge_read_of_object("f0.0", torn).outcome == Outcome.LOST
+    assert ledger.judge_read_of_object("f0.0", None).outcome == Outcome.LOST
+    assert ledger.judge_read_of_object("f0.0", b"").outcome == Outcome.LOST
 
 
 def test_a_failed_write_leaves_the_old_or_the_new_version() -> None:
@@ -178,9 +178,9 @@ def test_a_failed_write_leaves_the_old_or_the_new_version() -> None:
     ledger.begin_transaction(2, {"a": 2})
     ledger.note_failed_transaction(2, "EIO")
     for version in (1, 2):
-        found = ledger.judge_all_answers({"a": make_object_value("a", version, SECTORS)})
+        found = ledger.judge_all_reads({"a": make_object_value("a", version, SECTORS)})
         assert worst_outcome(one.outcome for one in found) == Outcome.CORRECT
-    assert judge_cell(found, len(ledger.refused_writes), detected=False) == Outcome.REFUSED
+    assert judge_matrix_cell(found, len(ledger.refused_writes), detected=False) == Outcome.REFUSED
 
 
 def test_approximate_data_may_have_a_few_flipped_bits() -> None:
@@ -191,15 +191,15 @@ def test_approximate_data_may_have_a_few_flipped_bits() -> None:
     for key, outcome in (("a", Outcome.CORRECT), ("b", Outcome.WRONG)):
         value = make_object_value(key, 1, SECTORS)
         flipped = bytes(byte ^ (at % 97 == 0) for at, byte in enumerate(value))
-        assert ledger.judge_object_answer(key, flipped).outcome == outcome
+        assert ledger.judge_read_of_object(key, flipped).outcome == outcome
     noise = random.Random(1).randbytes(SECTORS * SECTOR)
-    assert ledger.judge_object_answer("a", noise).outcome == Outcome.WRONG
+    assert ledger.judge_read_of_object("a", noise).outcome == Outcome.WRONG
 
 
 def test_correct_data_after_a_reported_error_count_as_recovered() -> None:
-    assert judge_cell([], 0, detected=False) == Outcome.CORRECT
-    assert judge_cell([], 0, detected=True) == Outcome.RECOVERED
-    assert judge_cell([Finding("a", Outcome.LOST)], 3, detected=True) == Outcome.LOST
+    assert judge_matrix_cell([], 0, detected=False) == Outcome.CORRECT
+    assert judge_matrix_cell([], 0, detected=True) == Outcome.RECOVERED
+    assert judge_matrix_cell([Finding("a", Outcome.LOST)], 3, detected=True) == Outcome.LOST
 
 
 def test_transactions_must_be_acknowledged_in_order() -> None:
@@ -218,5 +218,5 @@ def test_each_sector_of_a_value_names_its_object_and_version(key: str, version: 
         assert identify_sector(sector) == (key, number, version)
         broken = bytes([sector[0] ^ 1]) + sector[1:]
         assert identify_sector(broken) is None
-    assert "garbage" in describe_value(b"\1" * SECTOR)
-    assert "zero" in describe_value(bytes(SECTOR))
+    assert "garbage" in describe_content_of_object(b"\1" * SECTOR)
+    assert "zero" in describe_content_of_object(bytes(SECTOR))

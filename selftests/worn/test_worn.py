@@ -63,7 +63,7 @@ def test_a_workload_reads_what_it_wrote(kind: str, tmp_path: Path) -> None:
         ledger.acknowledge_transaction(number)
     work.close_workload_storage()
     again = worn_work.KINDS[kind](tmp_path)
-    found = ledger.judge_all_answers({key: again.read_object(key) for key in ledger.object_names()})
+    found = ledger.judge_all_reads({key: again.read_object(key) for key in ledger.object_names()})
     assert again.read_object("k999" if work.atomic else "r999") is None
     again.close_workload_storage()
     assert worst_outcome(one.outcome for one in found) == Outcome.CORRECT
@@ -148,7 +148,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch,
                                     capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(worn, "is_package_installed", lambda package: package != "python3-lmdb")
     arguments = worn.make_worn_parser().parse_args(["--stacks", "lmdb"])
-    assert list(worn.plan_cells(arguments)) == []
+    assert list(worn.plan_matrix_cells(arguments)) == []
     assert "without lmdb: apt install python3-lmdb" in capsys.readouterr().err
 
 
@@ -165,7 +165,7 @@ def test_a_guest_that_does_not_end_is_no_verdict_about_the_stack(
     children = Children()
     monkeypatch.setattr(children, "run_program", lambda words: (status, "", "panic"))
     plan = worn.Plan(STACKS[0], LIVES[0], 1, "uml")
-    record = worn.run_cell_in_virtual_machine(plan, children)
+    record = worn.run_matrix_cell_in_virtual_machine(plan, children)
     assert record["outcome"] == outcome
     assert bool(record["error"]) == (outcome == worn.FAILED_CELL)
 
@@ -173,12 +173,12 @@ def test_a_guest_that_does_not_end_is_no_verdict_about_the_stack(
 def test_a_cell_without_result_is_run_again(tmp_path: Path,
                                             monkeypatch: pytest.MonkeyPatch) -> None:
     plan = worn.Plan(STACKS[0], LIVES[0], 1, "uml")
-    failed = {**make_fake_worn_record(plan.cell_name, Outcome.HUNG), "error": "too busy"}
+    failed = {**make_fake_worn_record(plan.matrix_cell_name, Outcome.HUNG), "error": "too busy"}
     (tmp_path / plan.record_file_name).write_text(json.dumps(failed))
-    monkeypatch.setattr(worn, "run_cell_in_virtual_machine", lambda plan,
-                        children: make_fake_worn_record(plan.cell_name, Outcome.CORRECT))
+    monkeypatch.setattr(worn, "run_matrix_cell_in_virtual_machine", lambda plan,
+                        children: make_fake_worn_record(plan.matrix_cell_name, Outcome.CORRECT))
     arguments = worn.make_worn_parser().parse_args(["--results", str(tmp_path)])
-    assert [one["error"] for one in worn.run_worn_cells([plan], arguments)] == [""]
+    assert [one["error"] for one in worn.run_all_matrix_cells([plan], arguments)] == [""]
 
 
 def test_a_workload_that_cannot_be_opened_is_refused_and_does_not_crash(
@@ -235,11 +235,12 @@ def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPa
         parts = {part for one in events for part in one["parts"]}
         is_lost = {3, 70} <= set(parse_number_ranges(plan.numbers)) and {
             "fault-blocks 7", "fault-blocks 31"} <= parts
-        record = make_fake_worn_record(plan.cell_name, Outcome.LOST if is_lost else Outcome.CORRECT)
-        return {**record, "events": events, "again": plan.make_command_to_run_cell(),
+        record = make_fake_worn_record(plan.matrix_cell_name, Outcome.LOST
+                                       if is_lost else Outcome.CORRECT)
+        return {**record, "events": events, "again": plan.make_command_to_run_matrix_cell(),
                 "versions": {"e2fsprogs": "1.47"}}
 
-    monkeypatch.setattr(worn, "run_cell_in_virtual_machine", make_fake_worn_cell_record)
+    monkeypatch.setattr(worn, "run_matrix_cell_in_virtual_machine", make_fake_worn_cell_record)
     words = ["--cell", "ext4/no-spare", "--reduce"]
     assert worn.main(words) == 0
     said = capsys.readouterr().out
@@ -247,10 +248,10 @@ def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPa
     last = ("exec approxftl worn --cell ext4/no-spare --seed 1 --kernel uml --only 3,70 "
             "--event '55 fault-blocks 7' --event '55 fault-blocks 31'\n")
     assert said.endswith(last)
-    plan, = worn.plan_cells(worn.make_worn_parser().parse_args(shlex.split(last)[3:]))
-    assert f"exec {plan.make_command_to_run_cell()}\n" == last
-    assert plan.record_file_name not in {one.record_file_name for one in worn.plan_cells(
-        worn.make_worn_parser().parse_args(["--cell", plan.cell_name, "--only", "3,70"]))}
+    plan, = worn.plan_matrix_cells(worn.make_worn_parser().parse_args(shlex.split(last)[3:]))
+    assert f"exec {plan.make_command_to_run_matrix_cell()}\n" == last
+    assert plan.record_file_name not in {one.record_file_name for one in worn.plan_matrix_cells(
+        worn.make_worn_parser().parse_args(["--cell", plan.matrix_cell_name, "--only", "3,70"]))}
     monkeypatch.setattr(worn, "ATTEMPTS", 5)
     assert worn.main(words) == 0
     assert "5 cells were run" in capsys.readouterr().out
@@ -280,10 +281,10 @@ def test_other_cells_run_if_the_lab_of_a_later_cell_fails(
         assert children
         if plan.stack.name == failing:
             raise Refusal("the lab ended with 1: no memory")
-        return {**worn.make_record_of_unfinished_cell(plan, "", "", ""),
+        return {**worn.make_record_of_unfinished_matrix_cell(plan, "", "", ""),
                 "outcome": Outcome.CORRECT.value}
 
-    monkeypatch.setattr(worn, "run_cell_in_virtual_machine", make_fake_worn_cell_record)
+    monkeypatch.setattr(worn, "run_matrix_cell_in_virtual_machine", make_fake_worn_cell_record)
     code = worn.main(["--stacks", "ext4,xfs,btrfs", "--lives", "healthy"])
     out, err = capsys.readouterr()
     assert code == 1
@@ -296,7 +297,7 @@ def test_other_cells_run_if_the_lab_of_a_later_cell_fails(
 
 def test_option_plain_runs_only_faults_that_dm_dust_can_inject() -> None:
     arguments = worn.make_worn_parser().parse_args(["--stacks", "ext4", "--plain"])
-    assert {plan.life.name for plan in worn.plan_cells(arguments)} == {
+    assert {plan.life.name for plan in worn.plan_matrix_cells(arguments)} == {
         "healthy", "power-loss", "bad-page", "bad-copies", "bad-name", "power-loss-bad-log"}
 
 

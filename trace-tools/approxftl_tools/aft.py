@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from approxftl_tools.arrays import np
-from approxftl_tools.refusal import Refusal, refuse_read_errors
+from approxftl_tools.refusal import Refusal, convert_read_errors_to_refusal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +59,7 @@ class RecordFile:
     def get_record_column(self, name: str) -> NDArray[Any]:
         return np.asarray(self.records[name])
 
-    def get_operations_without_flags(self) -> NDArray[Any]:
+    def get_operation_codes_of_records(self) -> NDArray[Any]:
         return self.get_record_column("op") & np.uint8(OPERATION)
 
 
@@ -82,19 +82,19 @@ class ReplayLog:
         return (f"{self.path.name} (interrupted after {done} of {self.planned} requests)"
                 if done < self.planned else self.path.name)
 
-    def get_entry_column(self, name: str) -> NDArray[Any]:
+    def get_log_column(self, name: str) -> NDArray[Any]:
         return np.asarray(self.entries[name])
 
-    def get_operations_without_flags(self) -> NDArray[Any]:
-        return self.get_entry_column("op") & np.uint8(OPERATION)
+    def get_operation_codes_of_records(self) -> NDArray[Any]:
+        return self.get_log_column("op") & np.uint8(OPERATION)
 
-    def request_latencies_ns(self) -> NDArray[Any]:
-        return np.asarray(self.get_entry_column("complete_ns") - self.get_entry_column("submit_ns"))
+    def compute_request_latencies_ns(self) -> NDArray[Any]:
+        return np.asarray(self.get_log_column("complete_ns") - self.get_log_column("submit_ns"))
 
     def compute_submission_lags_ns(self) -> NDArray[Any]:
         """Return the delay (ns) of each request behind its due time; never negative."""
-        begin = self.get_entry_column("submit_ns")
-        return np.asarray(begin - np.minimum(self.get_entry_column("due_ns"), begin))
+        begin = self.get_log_column("submit_ns")
+        return np.asarray(begin - np.minimum(self.get_log_column("due_ns"), begin))
 
 
 def decode_c_string(data: bytes) -> str:
@@ -135,7 +135,7 @@ class Shape:
 
 def read_header(path: Path) -> Shape:
     """Read and check a header; raise Refusal if it is damaged or of another version."""
-    with refuse_read_errors(path), path.open("rb") as file:
+    with convert_read_errors_to_refusal(path), path.open("rb") as file:
         head = file.read(4096)
     if len(head) < 4096:
         raise Refusal(f"{path}: a record file of {len(head)} bytes has no whole header; "

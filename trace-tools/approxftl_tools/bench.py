@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.study_engine import Processes
-from approxftl_tools.study_plan import Point, find_simulator_and_digest, make_run_point
+from approxftl_tools.study_plan import Point, identify_simulator, make_study_point
 from approxftl_tools.study_run import require_point_results
 from approxftl_tools.study_store import Store
 
@@ -26,12 +26,12 @@ class Bench:
     progress: bool = False
 
     def run_or_look_up_simulations(self, runs: Iterable[Options]) -> dict[Options, Json]:
-        points = {options: make_run_point(find_simulator_and_digest(self.program),
-                                          options) for options in runs}
-        return dict(zip(points, self.run_simulations_without_result(list(points.values())),
+        points = {options: make_study_point(identify_simulator(self.program),
+                                            options) for options in runs}
+        return dict(zip(points, self.run_points_or_read_stored_results(list(points.values())),
                         strict=True))
 
-    def run_simulations_without_result(self, points: Sequence[Point]) -> list[Json]:
+    def run_points_or_read_stored_results(self, points: Sequence[Point]) -> list[Json]:
         """Run the simulations that have no stored result, in order; return all results."""
         require_point_results(points, self.store, Processes(self.program, self.jobs), self.progress)
         return [self.add_geometry_to_result(self.store.read_point_result(point))

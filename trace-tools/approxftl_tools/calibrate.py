@@ -99,10 +99,10 @@ def format_parameter_row(known: Known) -> list[str]:
         between = " to ".join(dict.fromkeys(format_parameter(known.name, end)
                                             for end in (known.low, known.high)))
     return [known.name, format_parameter(known.name, known.value), between,
-            known.determining_measurements]
+            known.measurements_that_determine_parameter]
 
 
-def make_row_of_compared_figure(row: Compared) -> list[str]:
+def make_fio_comparison_row(row: Compared) -> list[str]:
     load, figure, ours = row
     return [load.name, f"{figure.fio_figure_name()}, {'1/s' if figure.what == 'rate' else 'us'}",
             f"{figure.value:.4g}", f"{ours:.4g}", f"{(ours / figure.value - 1) * 100:+.1f} %"]
@@ -123,7 +123,7 @@ def format_calibrated_profile(found: Found) -> str:
     """Return the profile as text, one parameter in a line."""
     told = {known.name for known in found.known if known.is_parameter_determined}
     settings = [(key in told or key not in found.model.values, f"{key}={value}") for key, value in
-                found.model.make_device_parameters(found.model.least_device_bytes_for_gc()).items()]
+                found.model.make_device_parameters(found.model.min_device_bytes_for_gc()).items()]
     return "\n".join([
         "# A drive, as approxftl calibrate has found it. Policy: baseline.",
         *(line for known, line in settings if known),
@@ -144,14 +144,14 @@ def comparison_as_json(rows: Sequence[Compared]) -> list[Json]:
 def calibration_as_json(found: Found, output: Output, against: Sequence[Compared],
                         argv: Sequence[str]) -> Json:
     """Return the calibrated parameters and the compared figures as a JSON object."""
-    return {**command.make_first_keys_of_json_document("calibrate", argv),
+    return {**command.make_common_keys_of_json_documents("calibrate", argv),
             "parameters": [{"name": known.name, "value": known.value,
                             "low": known.low if known.is_parameter_determined else None,
                             "high": known.high if known.is_parameter_determined else None,
                             "determined": known.is_parameter_determined,
-                            "rests_on": known.determining_measurements}
+                            "rests_on": known.measurements_that_determine_parameter}
                            for known in found.known],
-            "profile": found.model.make_device_parameters(found.model.least_device_bytes_for_gc()),
+            "profile": found.model.make_device_parameters(found.model.min_device_bytes_for_gc()),
             "fitted": comparison_as_json(found.comparison),
             "against": comparison_as_json(against),
             "unused": [{"file": str(one.path), "load": one.name, "why": one.why}
@@ -184,7 +184,7 @@ def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         bench = Bench(command.simulator_path(), arguments.jobs, Store(Path(folder)))
         trial = Trial(bench, output.capacity, tuple(output.loads))
         found = find_drive_model(trial, make_calibration_reporter(arguments.progress))
-        rows = pair_measured_and_simulated_figures(trial.copy_model_trial_with_loads(others.loads),
+        rows = pair_measured_and_simulated_figures(trial.restrict_trial_to_loads(others.loads),
                                          found.model) if others.loads else []
     output.unused += others.unused
     if arguments.json:
@@ -195,12 +195,12 @@ def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         against = rows
         text = align_columns([HEAD, *(format_parameter_row(known) for known in found.known)])
         text += "\n" + align_columns([COMPARED,
-                                      *(make_row_of_compared_figure(row)
+                                      *(make_fio_comparison_row(row)
                                         for row in found.comparison)])
         text += f"median error of what was fitted: {median_relative_error(found.comparison)}\n"
         if against:
             text += "\n" + align_columns([COMPARED,
-                                          *(make_row_of_compared_figure(row) for row in against)])
+                                          *(make_fio_comparison_row(row) for row in against)])
             text += f"median error of what was not: {median_relative_error(against)}\n"
         sys.stdout.write(text + "".join(f"{line}\n"
                                         for line in list_unused_fio_jobs(output.unused)))

@@ -40,7 +40,7 @@ UNFINISHED = 1.5
 WIDEST = 1e20
 
 
-def get_first_measured_value_of_load(load: Measured, kind: str, *measures: str) -> float:
+def find_measured_value_of_fio_load(load: Measured, kind: str, *measures: str) -> float:
     """Return the first of `measures` that the load's figures include; 0 if they include none."""
     for what in measures:
         for figure in load.figures:
@@ -49,17 +49,17 @@ def get_first_measured_value_of_load(load: Measured, kind: str, *measures: str) 
     return 0.0
 
 
-def has_queue_depth_1(load: Measured) -> bool:
+def does_load_have_queue_depth_1(load: Measured) -> bool:
     """Tell whether each request waited for the previous one (queue depth 1)."""
     return load.depth == 1 and not load.rate and not load.beside_rate
 
 
 def does_load_show_buffer_latency(load: Measured) -> bool:
     """Tell whether the load's write latency is that of the write buffer, not of the flash."""
-    return load.writes == 1 and has_queue_depth_1(load) and load.size <= PAGE
+    return load.writes == 1 and does_load_have_queue_depth_1(load) and load.size <= PAGE
 
 
-def is_informative_measurement(load: Measured, figure: Figure) -> bool:
+def can_fit_use_measurement(load: Measured, figure: Figure) -> bool:
     """Tell whether a measured figure adds information that the model can reproduce.
 
     A request rate adds nothing to a mean latency: it is the queue depth divided by the mean, or the
@@ -67,14 +67,14 @@ def is_informative_measurement(load: Measured, figure: Figure) -> bool:
     distribution of their latencies depends on details of garbage collection.
     """
     if figure.what == "rate":
-        return not get_first_measured_value_of_load(load, figure.kind, "mean")
+        return not find_measured_value_of_fio_load(load, figure.kind, "mean")
     return figure.kind == "read" or figure.what == "mean" or does_load_show_buffer_latency(load)
 
 
 def logarithmic_errors(rows: Sequence[Compared]) -> Vector:
     """Return the logarithms of simulated over measured values, in standard deviations."""
     return np.array([math.log(max(ours, 1e-9) / figure.value) / EXACT[figure.what]
-                     for load, figure, ours in rows if is_informative_measurement(load, figure)])
+                     for load, figure, ours in rows if can_fit_use_measurement(load, figure)])
 
 
 def compute_robust_error_weights(errs: Vector) -> Vector:
@@ -90,13 +90,13 @@ def weighted_misfit(errs: Vector) -> float:
 def compute_model_errors_and_slopes(trial: Trial, model: Model,
                                     names: Sequence[str]) -> tuple[Vector, Vector]:
     """Return a model's errors, and their derivatives by the logarithm of each parameter."""
-    moved = [model.copy_model_with_values({name: model.values[name] * math.exp(NUDGE)})
+    moved = [model.copy_model_and_set_values({name: model.values[name] * math.exp(NUDGE)})
              for name in names]
-    rows = trial.simulate_figures_of_models([model, *moved])
+    rows = trial.simulate_all_loads_with_models([model, *moved])
     base, *others = map(logarithmic_errors, rows)
     least = np.array([(MEANS_REPEAT if figure.what in ("mean", "rate") else BIN) /
                       EXACT[figure.what] for load, figure, _ in rows[0]
-                      if is_informative_measurement(load, figure)])
+                      if can_fit_use_measurement(load, figure)])
     columns = [np.where(np.abs(other - base) > least, other - base, 0.0) / NUDGE
                for other in others]
     return base, np.array(columns).T.reshape(len(base), len(names))
@@ -114,7 +114,7 @@ def improve_model_by_one_step(trial: Trial, model: Model, names: Sequence[str]
                               ) -> tuple[Model, float]:
     """Fit a model by one least-squares step; return the model and its relative gain."""
     base, slope = compute_model_errors_and_slopes(trial, model, names)
-    tries = [model.copy_model_with_values({
+    tries = [model.copy_model_and_set_values({
         name: model.values[name] * math.exp(move) for name, move in
         zip(names, solve_least_squares_step_of_model(base, slope, force), strict=True)})
              for force in FORCES]
@@ -135,7 +135,7 @@ def fit_model(trial: Trial, model: Model, names: Sequence[str], rounds: int = 4)
 def rank_models(trial: Trial, models: Sequence[Model]) -> list[tuple[float, Model]]:
     """Return the given models with their misfits, the model with the smallest misfit first."""
     costs = [weighted_misfit(logarithmic_errors(rows))
-             for rows in trial.simulate_figures_of_models(models)]
+             for rows in trial.simulate_all_loads_with_models(models)]
     return sorted(zip(costs, models, strict=True), key=lambda pair: pair[0])
 
 

@@ -44,7 +44,7 @@ class Device(Protocol):
     def estimate_device_capacity(self, least: int) -> float:
         """Return the approximate capacity (bytes) of a device with at least `least` bytes."""
 
-    def least_device_bytes_for_gc(self) -> int:
+    def min_device_bytes_for_gc(self) -> int:
         """Return the least device size (bytes) at which GC of a block frees one program's pages."""
 
 
@@ -59,13 +59,13 @@ class Model:
     one_shot: bool
     values: Mapping[str, float]
 
-    def copy_model_with_values(self, values: Mapping[str, float]) -> Model:
+    def copy_model_and_set_values(self, values: Mapping[str, float]) -> Model:
         """Return a copy of the model with some values changed, limited to their bounds."""
         bounded = {name: min(max(value, UNITS[name][1]), UNITS[name][2])
                    for name, value in values.items()}
         return replace(self, values={**self.values, **bounded})
 
-    def integer_parameters(self) -> tuple[int, int, bool]:
+    def integer_parameters_of_model(self) -> tuple[int, int, bool]:
         return self.dies, self.stripe, self.one_shot
 
     def device_geometry(self, least: int) -> dict[str, str | int]:
@@ -76,23 +76,24 @@ class Model:
         return {"channels": channels, "chips": self.dies // channels, "planes": planes,
                 "plane_mode": "wide" if planes > 1 else "shared", "multi_plane_read": "off",
                 "page": page, "blocks": BLOCKS,
-                "layers": max(2, -(-least // self.one_layer_device_bytes())),
+                "layers": max(2, -(-least // self.device_bytes_if_blocks_have_one_layer())),
                 "one_shot": "on" if self.one_shot else "off"}
 
-    def one_layer_device_bytes(self) -> int:
+    def device_bytes_if_blocks_have_one_layer(self) -> int:
         """Return the bytes of a device whose blocks have a single layer of cells."""
         return self.dies * self.stripe * IN_LAYER * BLOCKS
 
-    def least_device_bytes_for_gc(self) -> int:
+    def min_device_bytes_for_gc(self) -> int:
         """Return the bytes of a device whose blocks are long enough for GC to gain pages.
 
         GC gains pages from a block if the block has stale pages for at least one program command.
         """
-        return max(LEAST, self.one_layer_device_bytes() * (8 if self.one_shot else 3))
+        return max(LEAST,
+                   self.device_bytes_if_blocks_have_one_layer() * (8 if self.one_shot else 3))
 
     def over_provisioning_percent(self, least: int) -> float:
         """Return the model's over-provisioning (%); PLENTY if the device is too small for GC."""
-        return self.values["op"] if least >= self.least_device_bytes_for_gc() else PLENTY
+        return self.values["op"] if least >= self.min_device_bytes_for_gc() else PLENTY
 
     def make_device_parameters(self, least: int) -> dict[str, str]:
         settings: dict[str, str | int] = {
@@ -117,15 +118,15 @@ class Model:
         return pages * int(shape["page"]) * (1 - self.over_provisioning_percent(least) / 100)
 
 
-def share_as_percent(share: float) -> str:
+def fraction_as_percent(share: float) -> str:
     """Return a share, limited to 100 %, as the text of a simulator's option."""
     return f"{min(share, 1.0) * 100:.2f}%"
 
 
-def find_least_device_bytes_for_load(load: Measured, device: Device, capacity: int) -> int:
+def find_minimum_device_bytes_for_load(load: Measured, device: Device, capacity: int) -> int:
     """Return the least device size (bytes) for a load: only random rewrites may cause GC."""
     if load.writes and load.order == "random":
-        return device.least_device_bytes_for_gc()
+        return device.min_device_bytes_for_gc()
     if load.beside_rate or (load.writes == 1 and load.order == "sequential"
                             and load.bytes < 0.5 * capacity):
         return ROOMY * LEAST
@@ -152,11 +153,11 @@ def random_write_options(load: Measured, holds: float, capacity: int) -> list[st
 
 
 def make_simulator_options_of_load(load: Measured, device: Device, capacity: int) -> Options:
-    before, least = load.before, find_least_device_bytes_for_load(load, device, capacity)
-    options = [f"--write-share={share_as_percent(load.writes)}", f"--size={load.size}"]
+    before, least = load.before, find_minimum_device_bytes_for_load(load, device, capacity)
+    options = [f"--write-share={fraction_as_percent(load.writes)}", f"--size={load.size}"]
     if before.filled >= HARDLY:
-        options += ["--fill=sequential", f"--fill_valid={share_as_percent(before.filled)}",
-                    f"--footprint={share_as_percent(before.filled)}"]
+        options += ["--fill=sequential", f"--fill_valid={fraction_as_percent(before.filled)}",
+                    f"--footprint={fraction_as_percent(before.filled)}"]
     else:
         options.append("--fill=none")
     if before.overwritten >= HARDLY:
@@ -181,7 +182,7 @@ def make_simulator_options_of_load(load: Measured, device: Device, capacity: int
     return (*device.make_simulated_device_options(least), *options)
 
 
-def compute_simulated_figure(figure: Figure, result: Json) -> float:
+def simulated_rate_or_time(figure: Figure, result: Json) -> float:
     if figure.what == "rate":
         count = float(result["counters"][f"host_{figure.kind}_requests"])
         return count * 1e9 / float(result["simulated_ns"])
@@ -201,13 +202,13 @@ class Trial:
     capacity: int
     loads: Sequence[Measured]
 
-    def copy_model_trial_with_loads(self, loads: Iterable[Measured]) -> Trial:
+    def restrict_trial_to_loads(self, loads: Iterable[Measured]) -> Trial:
         return replace(self, loads=tuple(loads))
 
-    def simulate_figures_of_models(self, models: Sequence[Model]) -> list[list[Compared]]:
+    def simulate_all_loads_with_models(self, models: Sequence[Model]) -> list[list[Compared]]:
         runs = {(index, load): make_simulator_options_of_load(load, model, self.capacity)
                 for index, model in enumerate(models) for load in self.loads}
         results = self.bench.run_or_look_up_simulations(runs.values())
-        return [[(load, figure, compute_simulated_figure(figure, results[runs[index, load]]))
+        return [[(load, figure, simulated_rate_or_time(figure, results[runs[index, load]]))
                  for load in self.loads for figure in load.figures]
                 for index in range(len(models))]

@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from approxftl_tools.calibrate_fit import (
+    can_fit_use_measurement,
     confidence_intervals,
+    does_load_have_queue_depth_1,
     does_load_show_buffer_latency,
+    find_measured_value_of_fio_load,
     fit_model,
-    get_first_measured_value_of_load,
-    has_queue_depth_1,
-    is_informative_measurement,
     keep_models_as_good_as_best,
     rank_models,
 )
@@ -74,7 +74,7 @@ class Known:
         return self.low >= 0 and self.high < USELESS * max(self.low, 1.0 / USELESS)
 
     @property
-    def determining_measurements(self) -> str:
+    def measurements_that_determine_parameter(self) -> str:
         """Return the measurements that determine the parameter, or that would determine it."""
         return f"{'' if self.is_parameter_determined else 'assumed; ask '}{TOLD_BY[self.name]}"
 
@@ -95,7 +95,7 @@ def does_load_only_read(load: Measured) -> bool:
     return load.writes == 0 and not load.beside_rate
 
 
-def do_load_reads_contend_for_dies(load: Measured) -> bool:
+def do_reads_of_load_contend_for_dies(load: Measured) -> bool:
     """Tell whether reads overlap, so that they contend for dies."""
     return does_load_only_read(load) and (load.depth >= 4 or load.rate > 0 or load.stride > 0)
 
@@ -111,12 +111,12 @@ def did_load_begin_in_steady_state(load: Measured) -> bool:
         does_load_show_buffer_latency(load)
 
 
-def find_load_of_shortest_single_reads(loads: Iterable[Measured]) -> Measured | None:
-    return find_load_with_shortest_requests(load for load in loads if does_load_only_read(load)
-                                            and has_queue_depth_1(load))
+def find_load_with_smallest_qd1_reads(loads: Iterable[Measured]) -> Measured | None:
+    return find_load_with_smallest_request_size(load for load in loads if does_load_only_read(load)
+                                                and does_load_have_queue_depth_1(load))
 
 
-def find_load_with_shortest_requests(loads: Iterable[Measured]) -> Measured | None:
+def find_load_with_smallest_request_size(loads: Iterable[Measured]) -> Measured | None:
     return min(loads, key=lambda load: load.size, default=None)
 
 
@@ -125,22 +125,22 @@ def find_load_with_shortest_requests(loads: Iterable[Measured]) -> Measured | No
 
 def guess_controller_time(loads: Sequence[Measured]) -> float:
     """Guess the controller's time (ns): it is nearly the whole latency of a buffered write."""
-    found = find_load_with_shortest_requests(filter(does_load_show_buffer_latency, loads))
-    lone = find_load_of_shortest_single_reads(loads)
+    found = find_load_with_smallest_request_size(filter(does_load_show_buffer_latency, loads))
+    lone = find_load_with_smallest_qd1_reads(loads)
     if found:
-        return 900.0 * get_first_measured_value_of_load(found, "write", "p50", "mean")
-    return min(8e3, 100.0 * get_first_measured_value_of_load(lone, "read", "mean")) if lone else 8e3
+        return 900.0 * find_measured_value_of_fio_load(found, "write", "p50", "mean")
+    return min(8e3, 100.0 * find_measured_value_of_fio_load(lone, "read", "mean")) if lone else 8e3
 
 
 def guess_link_rate(loads: Sequence[Measured]) -> float:
     """Return a guess of the link rate (MB/s): the highest rate of all loads."""
-    return max(get_first_measured_value_of_load(load, kind, "rate") * load.size / 1e6
+    return max(find_measured_value_of_fio_load(load, kind, "rate") * load.size / 1e6
                for load in loads for kind in ("read", "write"))
 
 
 def guess_die_count(loads: Sequence[Measured], occupied: float) -> int:
     """Return a guess of the number of dies: the reads that proceed in parallel under load."""
-    rates = [get_first_measured_value_of_load(load, "read", "rate") for load in loads
+    rates = [find_measured_value_of_fio_load(load, "read", "rate") for load in loads
              if does_load_only_read(load) and load.order == "random" and load.size <= PAGE]
     return find_nearest_parameter_value(DIES, max(rates, default=0.0) * occupied / 1e9)
 
@@ -150,7 +150,7 @@ def guess_read_stride_that_hits_one_die(loads: Sequence[Measured]) -> int:
 
     Among the measured strides, this is the smallest with nearly the lowest read rate.
     """
-    strides = sorted((load.stride, get_first_measured_value_of_load(load, "read", "rate"))
+    strides = sorted((load.stride, find_measured_value_of_fio_load(load, "read", "rate"))
                      for load in loads
                      if load.stride)
     slow = min((rate for _, rate in strides), default=0.0)
@@ -160,17 +160,17 @@ def guess_read_stride_that_hits_one_die(loads: Sequence[Measured]) -> int:
 def guess_first_model(loads: Sequence[Measured]) -> Model:
     """Return a first model, guessed from the measurements without simulation."""
     controller = guess_controller_time(loads)
-    lone = find_load_of_shortest_single_reads(loads)
-    times = [get_first_measured_value_of_load(load, "read", "p50", "mean")
+    lone = find_load_with_smallest_qd1_reads(loads)
+    times = [find_measured_value_of_fio_load(load, "read", "p50", "mean")
              for load in ([lone] if lone else loads) if load.writes < 1]
     read = max(1e3, 1e3 * min(times, default=60.0) - controller - WAY)
     dies, row = guess_die_count(loads, read + WAY), guess_read_stride_that_hits_one_die(loads)
     stripe = find_nearest_parameter_value(STRIPES, row / dies) if row else PAGE
     values = {"controller": controller, **guess_page_read_times(loads, read), "bus": 1200.0,
               "link": max(guess_link_rate(loads) * 1.5, 1000.0),
-              "link_command": COMMAND_SHARE * 1e9 / highest_request_rate(loads),
+              "link_command": COMMAND_SHARE * 1e9 / find_highest_request_rate(loads),
               "program": 500e3, "buffer": float(16 << 20), "op": 15.0}
-    return Model(dies, stripe, False, {}).copy_model_with_values(values)
+    return Model(dies, stripe, False, {}).copy_model_and_set_values(values)
 
 
 def find_nearest_parameter_value(known: Sequence[int], wanted: float) -> int:
@@ -186,8 +186,8 @@ def list_neighbouring_parameter_values(known: Sequence[int], middle: int, reach:
 
 def guess_page_read_times(loads: Sequence[Measured], read: float) -> dict[str, float]:
     """Return guesses of the read times (ns) of page types, from the latencies of single reads."""
-    lone = find_load_of_shortest_single_reads(loads)
-    half, most, mean = (1e3 * get_first_measured_value_of_load(lone, "read", what) if lone else 0.0
+    lone = find_load_with_smallest_qd1_reads(loads)
+    half, most, mean = (1e3 * find_measured_value_of_fio_load(lone, "read", what) if lone else 0.0
                         for what in ("p50", "p90", "mean"))
     if not half or (most < 1.06 * half and abs(mean / half - 1) < 0.05):
         return {"read": read}
@@ -195,9 +195,9 @@ def guess_page_read_times(loads: Sequence[Measured], read: float) -> dict[str, f
     return {"read": read, "read_first": max(0.5 * read, read - last), "read_last": read + last}
 
 
-def highest_request_rate(loads: Sequence[Measured]) -> float:
+def find_highest_request_rate(loads: Sequence[Measured]) -> float:
     """Return the highest request rate of all loads (1/s)."""
-    return max(get_first_measured_value_of_load(load, kind, "rate") for load in loads
+    return max(find_measured_value_of_fio_load(load, kind, "rate") for load in loads
                for kind in ("read", "write"))
 
 
@@ -207,7 +207,7 @@ def estimate_command_ns_from_short_reads(loads: Sequence[Measured]) -> float:
     The link is the limit if a higher queue depth does not raise the rate.
     """
     short = min(load.size for load in loads)
-    deep = sorted((load.depth, get_first_measured_value_of_load(load, "read", "rate"))
+    deep = sorted((load.depth, find_measured_value_of_fio_load(load, "read", "rate"))
                   for load in loads
                   if not load.stride and not load.rate and load.size == short)
     flat = len(deep) > 1 and deep[-1][1] < 1.03 * deep[-2][1]
@@ -218,11 +218,11 @@ def make_models_limited_by_command_time(shape: Model, limit: float) -> list[Mode
     """Return copies of a model in which the link, alone or with the dies, limits short reads."""
     spare = limit * shape.dies / shape.values["read"]
     shares = [*[COMMAND_SHARE] * (spare < 1.3), *[0.98] * (spare > 1.1)]
-    return [shape.copy_model_with_values({"link_command": share * limit}) for share in shares] \
+    return [shape.copy_model_and_set_values({"link_command": share * limit}) for share in shares] \
         if limit else [shape]
 
 
-def choose_best_models_of_two_stripe_sizes(ranked: Sequence[tuple[float, Model]]) -> list[Model]:
+def choose_models_of_two_best_stripe_sizes(ranked: Sequence[tuple[float, Model]]) -> list[Model]:
     """Return the best model of each of the two best stripe sizes, without much worse models."""
     found: dict[int, tuple[float, Model]] = {}
     for cost, model in ranked:
@@ -246,13 +246,13 @@ class Search:
 
     def select_loads_of_model_trial(self, wanted: Callable[[Measured], bool]) -> Trial:
         """Return a Trial (compares models on loads) of those loads for which wanted() is true."""
-        return self.trial.copy_model_trial_with_loads(filter(wanted, self.trial.loads))
+        return self.trial.restrict_trial_to_loads(filter(wanted, self.trial.loads))
 
     def has_strided_reads(self) -> bool:
         """Tell whether the measured loads include reads at strides."""
         return any(load.stride for load in self.trial.loads)
 
-    def make_similar_models(self, model: Model, reach: int) -> list[Model]:
+    def make_variants_of_model_geometry(self, model: Model, reach: int) -> list[Model]:
         """Return models whose numbers of dies and stripe sizes are similar to the model's."""
         strided = self.has_strided_reads()
         return [replace(model, dies=dies, stripe=stripe, one_shot=three)
@@ -262,14 +262,14 @@ class Search:
                 for three in ((False, True) if strided else (model.one_shot,))
                 if not three or stripe <= ONE_SHOT_STRIPE]
 
-    def rank_similar_models(self, model: Model) -> list[tuple[float, Model]]:
+    def rank_variants_of_model_geometry(self, model: Model) -> list[tuple[float, Model]]:
         """Return models with dies and stripe sizes similar to the model's, the best first."""
-        deep = self.select_loads_of_model_trial(do_load_reads_contend_for_dies)
+        deep = self.select_loads_of_model_trial(do_reads_of_load_contend_for_dies)
         limit = estimate_command_ns_from_short_reads(deep.loads)
-        found = rank_models(deep, [one for shape in self.make_similar_models(model, 2)
+        found = rank_models(deep, [one for shape in self.make_variants_of_model_geometry(model, 2)
                                    for one in make_models_limited_by_command_time(shape, limit)])
         good = keep_models_as_good_as_best(found,
-                                           sum(is_informative_measurement(load, figure)
+                                           sum(can_fit_use_measurement(load, figure)
                                                for load in deep.loads
                                                for figure in load.figures))
         self.counted = {name: {int(getattr(one, name)) for one in good} for name in COUNTED}
@@ -280,11 +280,11 @@ class Search:
     def fit_read_parameters(self, model: Model) -> Model:
         """Fit the parameters that reads and single writes determine."""
         quick = self.select_loads_of_model_trial(
-            lambda load: has_queue_depth_1(load)
+            lambda load: does_load_have_queue_depth_1(load)
             and (does_load_only_read(load) or does_load_show_buffer_latency(load)))
         whole = self.select_loads_of_model_trial(
             lambda load: does_load_only_read(load) or does_load_show_buffer_latency(load))
-        deep = self.select_loads_of_model_trial(do_load_reads_contend_for_dies)
+        deep = self.select_loads_of_model_trial(do_reads_of_load_contend_for_dies)
         times = tuple(name for name in READ_TIMES if name in model.values)
         self.free = ["controller", *times, "bus"]
         self.say("single reads and writes")
@@ -293,19 +293,19 @@ class Search:
             return model
         self.say("how many dies there are")
         self.free = [*times, *PATHS]
-        ranked = self.rank_similar_models(model)
+        ranked = self.rank_variants_of_model_geometry(model)
         for _ in range(RANKINGS):
             self.say(f"times of reads, with {ranked[0][1].dies} dies")
-            best = choose_best_models_of_two_stripe_sizes(ranked)
+            best = choose_models_of_two_best_stripe_sizes(ranked)
             model = rank_models(whole, [fit_model(whole, one, self.free, 3) for one in best])[0][1]
-            ranked = self.rank_similar_models(model)
-            if ranked[0][1].integer_parameters() == model.integer_parameters():
+            ranked = self.rank_variants_of_model_geometry(model)
+            if ranked[0][1].integer_parameters_of_model() == model.integer_parameters_of_model():
                 break
         model = rank_models(whole, [model, fit_model(whole, model, self.free, 2)])[0][1]
         # The measurements do not tell which page type has which time, so assign them in ascending
         # order.
         ordered = sorted(model.values[name] for name in times)
-        return model.copy_model_with_values(dict(zip(times, ordered, strict=True)))
+        return model.copy_model_and_set_values(dict(zip(times, ordered, strict=True)))
 
     def fit_write_parameters(self, model: Model) -> Model:
         """Fit the parameters that sequential writes, and reads during the writes, determine."""
@@ -316,13 +316,13 @@ class Search:
         if not ordered.loads:
             return model
         self.say("programs")
-        whole = self.trial.copy_model_trial_with_loads((*ordered.loads, *besides.loads))
+        whole = self.trial.restrict_trial_to_loads((*ordered.loads, *besides.loads))
         fill = max(ordered.loads, key=lambda load: load.bytes)
-        each = model.dies * model.stripe * 1e9 / (get_first_measured_value_of_load(fill, "write",
-                                                                                   "rate")
+        each = model.dies * model.stripe * 1e9 / (find_measured_value_of_fio_load(fill, "write",
+                                                                                  "rate")
                                                   * fill.size)
         kinds = {bool(one) for one in self.counted.get("one_shot", {0})} or {False}
-        tries = [replace(model, one_shot=three).copy_model_with_values(
+        tries = [replace(model, one_shot=three).copy_model_and_set_values(
             {"program": each * (3 if three else 1), "buffer": size})
             for three in sorted(kinds) for size in BUFFERS]
         self.free += ["program", "buffer"]
@@ -336,7 +336,7 @@ class Search:
         if not aged.loads:
             return model
         self.say("over-provisioning")
-        ranked = rank_models(aged, [model.copy_model_with_values({"op": op}) for op in SPARES])
+        ranked = rank_models(aged, [model.copy_model_and_set_values({"op": op}) for op in SPARES])
         self.free.append("op")
         return fit_model(aged, ranked[0][1], ["op"], 3)
 
@@ -356,13 +356,14 @@ class Search:
         Latencies show only the sum of the two. If even the fastest load did not saturate the link
         with commands, the link's time of a command is not determined.
         """
-        if model.values["link_command"] * highest_request_rate(self.trial.loads) < LIMITING * 1e9:
+        highest = find_highest_request_rate(self.trial.loads)
+        if model.values["link_command"] * highest < LIMITING * 1e9:
             ends["link_command"] = 0.0, math.inf
         low, high = ends.get("controller", (0.0, 0.0))
         if low and not Known("link_command", 0.0,
                              *ends.get("link_command", (0, 0))).is_parameter_determined:
             own = model.values["link_command"]
-            most = max(own, 1e9 / highest_request_rate(self.trial.loads))
+            most = max(own, 1e9 / find_highest_request_rate(self.trial.loads))
             ends["controller"] = max(1.0, low - (most - own)), high + own
 
     def list_calibrated_parameters(self, model: Model) -> list[Known]:
@@ -379,8 +380,8 @@ class Search:
 
 def pair_measured_and_simulated_figures(trial: Trial, model: Model) -> list[Compared]:
     """Return each measured figure that informs the fit, with the model's simulated value."""
-    return [row for row in trial.simulate_figures_of_models([model])[0]
-            if is_informative_measurement(row[0], row[1])]
+    return [row for row in trial.simulate_all_loads_with_models([model])[0]
+            if can_fit_use_measurement(row[0], row[1])]
 
 
 def find_drive_model(trial: Trial, say: Callable[[str], None]) -> Found:

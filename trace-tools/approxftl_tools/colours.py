@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import cycle
 
-from approxftl_tools.figure import Figure, Hue, Panels, Plot, list_plot_names_with_legend_colour
+from approxftl_tools.figure import Figure, Hue, Panels, Plot, list_names_in_plot_legend
 from approxftl_tools.figure_runs import (
     do_inputs_compare_policies,
     list_group_names_of_runs,
-    ordered_policies,
+    list_policies_in_run_order,
 )
 from approxftl_tools.inputs import Inputs
 
@@ -30,27 +30,27 @@ MODES = {"between": 1, "after": 2, "coarse": 1, "fine": 2, "follower": 1, "mlc":
          "foggy": 1, "lending": 2, "switched": 1, "rough": 2}
 
 
-def make_colour_of_cause_or_class(index: int, shade: int = 0) -> Hue:
+def make_palette_colour(index: int, shade: int = 0) -> Hue:
     return Hue("m", index % PARTS, (shade + index // PARTS) % SHADES)
 
 
-def find_colour_of_cause_or_class(name: str) -> Hue | None:
+def find_reserved_colour_of_name(name: str) -> Hue | None:
     """Return the colour of a cause, operation, statistic or class; None for other names."""
     operation, _, cause = name.removesuffix(")").partition(" (")
     if operation in OPERATIONS and cause in ("", *CAUSES):
-        return make_colour_of_cause_or_class(CAUSES[cause or "host"], OPERATIONS.index(operation))
+        return make_palette_colour(CAUSES[cause or "host"], OPERATIONS.index(operation))
     for table in (CAUSES, STATISTICS):
         if name in table:
-            return make_colour_of_cause_or_class(table[name])
+            return make_palette_colour(table[name])
     class_, _, mode = name.partition(", ")
     if class_ in CLASSES:
-        return make_colour_of_cause_or_class(CLASSES[class_], MODES.get(mode, 0))
+        return make_palette_colour(CLASSES[class_], MODES.get(mode, 0))
     return None
 
 
 def colours_of_runs(inputs: Inputs) -> dict[str, Hue]:
     """Return a colour for each run; workloads with one policy get shades of its colour."""
-    order = {name: i for i, name in enumerate(ordered_policies(inputs.runs))}
+    order = {name: i for i, name in enumerate(list_policies_in_run_order(inputs.runs))}
     shades = {name: i for i, name in enumerate(list_group_names_of_runs(inputs.runs))}
     if do_inputs_compare_policies(inputs):
         known = {name: Hue("s", i % COLOURS, i // COLOURS % SHADES) for name, i in order.items()}
@@ -64,19 +64,19 @@ def colours_of_runs(inputs: Inputs) -> dict[str, Hue]:
 
 def assign_figure_colours(figure: Figure, known: Mapping[str, Hue]) -> Figure:
     """Return a figure with colours assigned to the names in it."""
-    own = {name: known.get(name) or find_colour_of_cause_or_class(name)
-           for name in list_plot_names_with_legend_colour(figure.plot)}
+    own = {name: known.get(name) or find_reserved_colour_of_name(name)
+           for name in list_names_in_plot_legend(figure.plot)}
     # Other names get the remaining colours, each its own as long as there are any.
     taken = {hue.index for hue in own.values() if hue and hue.palette == "m"}
     free = cycle([i for i in range(PARTS) if i not in taken] or range(PARTS))
-    hues = {name: hue or make_colour_of_cause_or_class(next(free)) for name, hue in own.items()}
+    hues = {name: hue or make_palette_colour(next(free)) for name, hue in own.items()}
 
     def assign_plot_colours(plot: Plot) -> Plot:
         if isinstance(plot, Panels):
             return Panels([(name,
                             replace(one, hues=[hues[it]
-                                               for it in list_plot_names_with_legend_colour(one)]))
+                                               for it in list_names_in_plot_legend(one)]))
                            for name, one in plot.panels])
-        return replace(plot, hues=[hues[name] for name in list_plot_names_with_legend_colour(plot)])
+        return replace(plot, hues=[hues[name] for name in list_names_in_plot_legend(plot)])
 
     return replace(figure, plot=assign_plot_colours(figure.plot))

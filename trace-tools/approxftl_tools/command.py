@@ -44,7 +44,7 @@ __all__ = [
     "USAGE",
     "Refusal",
     "add_json_option",
-    "make_first_keys_of_json_document",
+    "make_common_keys_of_json_documents",
     "make_verb_parser",
     "output_path",
     "refuse_malformed_documents",
@@ -349,7 +349,7 @@ def simulator_version() -> str:
     return done.stdout.split()[-1] if done.returncode == 0 and done.stdout else "unknown"
 
 
-def make_first_keys_of_json_document(verb: str, argv: Sequence[str]) -> dict[str, Any]:
+def make_common_keys_of_json_documents(verb: str, argv: Sequence[str]) -> dict[str, Any]:
     """Return the keys that every JSON document begins with."""
     return {
         "approxftl_json_format": JSON_FORMAT,

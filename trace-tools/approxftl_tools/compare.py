@@ -22,8 +22,8 @@ from approxftl_tools.measures import (
     HEADLINE,
     MEASURES,
     Measure,
-    all_measures,
     compute_ratio_to_base_value,
+    compute_result_measures,
     value_as_text,
 )
 from approxftl_tools.row_list import Column
@@ -37,15 +37,15 @@ QUANTILE = re.compile(r"_p\d+(_\d+)?_ns$")
 def group_runs_for_comparison(inputs: Inputs) -> list[list[Run]]:
     """Return lists of runs to compare: one list for each input file with several policies."""
     if do_inputs_compare_policies(inputs):
-        return [inputs.runs_of_group(name) for name in inputs.group_names()]
+        return [inputs.list_runs_in_group(name) for name in inputs.list_run_groups()]
     return [inputs.runs] if inputs.runs else []
 
 
-def measures_of_run(run: Run) -> dict[str, float | None]:
-    return all_measures(run.data, run.geometry.get("unit_bytes"))
+def compute_measures_of_run(run: Run) -> dict[str, float | None]:
+    return compute_result_measures(run.data, run.geometry.get("unit_bytes"))
 
 
-def measures_with_values(tables: Sequence[dict[str, float | None]], every: bool) -> list[Measure]:
+def drop_empty_measures(tables: Sequence[dict[str, float | None]], every: bool) -> list[Measure]:
     """Return the measures that have a value for at least one run."""
     return [measure for measure in MEASURES
             if (every or measure.key in HEADLINE)
@@ -66,9 +66,9 @@ def format_value_with_ratio(measure: Measure, value: float | None, base: float |
 
 def comparison_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:
     """Return the rows of the comparison's table, its header first."""
-    tables = [measures_of_run(run) for run in runs]
+    tables = [compute_measures_of_run(run) for run in runs]
     lines = [["", *(run.label for run in runs)]]
-    for measure in measures_with_values(tables, every):
+    for measure in drop_empty_measures(tables, every):
         base = tables[0][measure.key]
         lines.append([measure.title,
                       *(format_value_with_ratio(measure, table[measure.key], base, i == 0)
@@ -82,9 +82,10 @@ def list_failed_policies(inputs: Inputs) -> list[str]:
             for failure in inputs.failures]
 
 
-def device_measures(device: Device) -> dict[str, float | None]:
+def compute_measures_of_device(device: Device) -> dict[str, float | None]:
     """Return the measures that a device snapshot contains."""
-    return {key: value for key, value in all_measures(device.data).items() if value is not None}
+    return {key: value for key, value in compute_result_measures(device.data).items()
+            if value is not None}
 
 
 def list_device_snapshot_values(device: Device) -> list[tuple[str, Cell]]:
@@ -102,22 +103,22 @@ def list_device_snapshot_values(device: Device) -> list[tuple[str, Cell]]:
     return facts
 
 
-def make_row_of_named_value(key: str, value: Cell) -> list[str]:
+def make_key_value_row(key: str, value: Cell) -> list[str]:
     """Return a table row with the name of a value and the value in a readable unit."""
     name, unit = split_key_into_title_and_unit(key)
     return [name, value_with_unit(unit, value)]
 
 
-def make_rows_of_named_values(label: str, facts: Sequence[tuple[str, Cell]]) -> list[list[str]]:
-    return [["", label], *(make_row_of_named_value(key, value) for key, value in facts)]
+def make_key_value_rows(label: str, facts: Sequence[tuple[str, Cell]]) -> list[list[str]]:
+    return [["", label], *(make_key_value_row(key, value) for key, value in facts)]
 
 
-def device_rows(device: Device) -> list[list[str]]:
+def device_table_rows(device: Device) -> list[list[str]]:
     """Return table rows with a device's label and its named values."""
     by_key = {measure.key: measure for measure in MEASURES}
-    lines = make_rows_of_named_values(device.label, list_device_snapshot_values(device))
+    lines = make_key_value_rows(device.label, list_device_snapshot_values(device))
     lines += [[by_key[key].title, value_as_text(by_key[key], value)]
-              for key, value in device_measures(device).items()]
+              for key, value in compute_measures_of_device(device).items()]
     return lines
 
 
@@ -128,7 +129,7 @@ def list_record_file_values(file: aft.RecordFile) -> list[tuple[str, Cell]]:
         ("device_bytes", file.device_bytes)]
     if not len(file.records):
         return facts
-    operations, classes = file.get_operations_without_flags(), file.get_record_column("class")
+    operations, classes = file.get_operation_codes_of_records(), file.get_record_column("class")
     t_ns, sectors = file.get_record_column("t_ns"), file.get_record_column("nsect").astype("u8")
     facts.append(("span_ns", int(t_ns.max()) - int(t_ns.min())))
     for i, name in enumerate(aft.OPERATIONS):
@@ -148,15 +149,15 @@ def list_replay_log_values(log: aft.ReplayLog) -> list[tuple[str, Cell]]:
                                      ("done_requests", len(log.entries))]
     if not len(log.entries):
         return facts
-    facts += [("failed_requests", int((log.get_entry_column("error") != 0).sum())),
+    facts += [("failed_requests", int((log.get_log_column("error") != 0).sum())),
               ("lag_mean_ns", float(log.compute_submission_lags_ns().mean())),
               ("lag_max_ns", int(log.compute_submission_lags_ns().max()))]
     for i, name in enumerate(aft.OPERATIONS):
-        chosen = log.request_latencies_ns()[log.get_operations_without_flags() == i]
+        chosen = log.compute_request_latencies_ns()[log.get_operation_codes_of_records() == i]
         if len(chosen):
             facts += [(f"{name}_requests", len(chosen)), (f"{name}_mean_ns", float(chosen.mean()))]
     for kind in ("precise", "approx"):
-        facts += [(f"{kind}_{what}", int(log.get_entry_column(f"{kind}_{what}").sum()))
+        facts += [(f"{kind}_{what}", int(log.get_log_column(f"{kind}_{what}").sum()))
                   for what in ("units", "flips")]
     return facts
 
@@ -175,10 +176,10 @@ REPLAY_HEADLINE = ("trace", "target", "engine", "interrupted", "planned_requests
                    "data.misplaced_units", "data.stale_units")
 
 
-def make_rows_of_main_replay_values(replay: Run) -> list[list[str]]:
+def make_short_replay_report_rows(replay: Run) -> list[list[str]]:
     """Return table rows with the most important values of a replay's report."""
     known = dict(list_replay_report_values(replay))
-    rows = [make_row_of_named_value(key, known[key]) for key in REPLAY_HEADLINE if key in known]
+    rows = [make_key_value_row(key, known[key]) for key in REPLAY_HEADLINE if key in known]
     return [["", replay.label],
             *([name.removeprefix("fidelity, ").removeprefix("data, "), said]
               for name, said in rows)]
@@ -194,7 +195,7 @@ def make_replay_latency_rows(replay: Run) -> list[list[str]]:
         return []
     return [["", *(key.removesuffix("_ns") for key in LATENCIES)],
             *([f"{row['op']} {row.get('class', '')}".strip(),
-               *(make_row_of_named_value(key, row.get(key))[1] for key in LATENCIES)]
+               *(make_key_value_row(key, row.get(key))[1] for key in LATENCIES)]
               for row in rows)]
 
 
@@ -214,15 +215,15 @@ def comparison_as_text(inputs: Inputs, every: bool) -> str:
         parts.append(head + align_text_table(comparison_rows(runs, every)))
     if inputs.failures:
         parts.append("".join(f"{line}\n" for line in list_failed_policies(inputs)))
-    parts += [align_text_table(table.format_rows_with_ratios())
-              for table in outside.measured_tables(inputs)]
-    parts += [align_text_table(device_rows(device)) for device in inputs.devices
-              if every or not outside.is_device_compared_with_others(inputs, device)]
-    parts += [align_text_table(make_rows_of_named_values(one.label, list_replay_report_values(one)))
+    parts += [align_text_table(table.format_values_and_ratios())
+              for table in outside.make_measurement_tables(inputs)]
+    parts += [align_text_table(device_table_rows(device)) for device in inputs.devices
+              if every or not outside.is_device_in_policy_comparison(inputs, device)]
+    parts += [align_text_table(make_key_value_rows(one.label, list_replay_report_values(one)))
               for one in inputs.replays]
-    tables = [make_rows_of_named_values(one.file_label, list_record_file_values(one))
+    tables = [make_key_value_rows(one.file_label, list_record_file_values(one))
               for one in inputs.records]
-    tables += [make_rows_of_named_values(one.file_label, list_replay_log_values(one))
+    tables += [make_key_value_rows(one.file_label, list_replay_log_values(one))
                for one in inputs.logs]
     parts += map(align_text_table, tables)
     return "\n".join(parts)
@@ -233,7 +234,7 @@ def comparison_as_text(inputs: Inputs, every: bool) -> str:
 
 def convert_run_to_json(run: Run, base: Run) -> Json:
     """Return a run's measures, with their ratios to the first run, as a JSON object."""
-    values, bases = measures_of_run(run), measures_of_run(base)
+    values, bases = compute_measures_of_run(run), compute_measures_of_run(base)
     known = {key: value for key, value in values.items() if value is not None}
     return {
         "label": run.label,
@@ -250,7 +251,7 @@ def convert_run_to_json(run: Run, base: Run) -> Json:
     }
 
 
-def convert_named_values_to_json(name: str, path: Path, facts: Sequence[tuple[str, Cell]]) -> Json:
+def convert_key_values_to_json(name: str, path: Path, facts: Sequence[tuple[str, Cell]]) -> Json:
     return {"label": name, "file": str(path),
             "facts": {key.replace(" ", "_"): value for key, value in facts}}
 
@@ -258,7 +259,7 @@ def convert_named_values_to_json(name: str, path: Path, facts: Sequence[tuple[st
 def comparison_document(inputs: Inputs, argv: Sequence[str]) -> Json:
     """Return the whole comparison as a JSON object."""
     return {
-        **command.make_first_keys_of_json_document("compare", argv),
+        **command.make_common_keys_of_json_documents("compare", argv),
         "runs": [convert_run_to_json(run, runs[0]) for runs in group_runs_for_comparison(inputs)
                  for run in runs],
         "failed": [{"file": str(failure.path), "policy": failure.policy, "why": failure.why}
@@ -266,16 +267,17 @@ def comparison_document(inputs: Inputs, argv: Sequence[str]) -> Json:
         "tables": [{"title": table.title, "columns": list(table.labels),
                     "rows": [{"name": line.title, "values": list(line.values)}
                              for line in table.lines]}
-                   for table in outside.measured_tables(inputs)],
-        "devices": [convert_named_values_to_json(d.label, d.path,
-                                                 [*list_device_snapshot_values(d),
-                                                  *device_measures(d).items()])
+                   for table in outside.make_measurement_tables(inputs)],
+        "devices": [convert_key_values_to_json(d.label, d.path,
+                                               [*list_device_snapshot_values(d),
+                                                *compute_measures_of_device(d).items()])
                     for d in inputs.devices],
-        "replays": [convert_named_values_to_json(r.label, r.path, list_replay_report_values(r))
+        "replays": [convert_key_values_to_json(r.label, r.path, list_replay_report_values(r))
                     for r in inputs.replays],
-        "logs": [convert_named_values_to_json(g.file_label, g.path, list_replay_log_values(g))
+        "logs": [convert_key_values_to_json(g.file_label, g.path, list_replay_log_values(g))
                  for g in inputs.logs],
-        "records": [convert_named_values_to_json(f.file_label, f.path, list_record_file_values(f))
+        "records": [convert_key_values_to_json(f.file_label, f.path,
+                                               list_record_file_values(f))
                     for f in inputs.records],
     }
 
@@ -297,9 +299,9 @@ COLUMNS = (Column("label", "run", "as the table calls it", False),
            *map(make_column_of_measure, MEASURES))
 
 
-def list_row_of_run(run: Run) -> Json:
+def convert_run_to_list_row(run: Run) -> Json:
     return {"label": run.label, "policy": run.policy, "profile": run.document.get("profile"),
-            "seed": run.document.get("seed"), "file": str(run.path), **measures_of_run(run)}
+            "seed": run.document.get("seed"), "file": str(run.path), **compute_measures_of_run(run)}
 
 
 def print_comparison(args: argparse.Namespace, given: Sequence[str], inputs: Inputs,
@@ -308,9 +310,9 @@ def print_comparison(args: argparse.Namespace, given: Sequence[str], inputs: Inp
     if choice.chosen:
         if not inputs.runs:
             raise command.Refusal(
-                f"--show and --sort are for runs; found {inputs.count_inputs_as_text()}")
+                f"--show and --sort are for runs; found {inputs.describe_input_counts()}")
         choice.print_list_rows(args, "compare", given,
-                               [list_row_of_run(run) for run in inputs.runs])
+                               [convert_run_to_list_row(run) for run in inputs.runs])
     elif args.json:
         command.write_json_document(args.json, comparison_document(inputs, given))
     else:
@@ -345,7 +347,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not (inputs.runs or inputs.devices or inputs.replays or inputs.logs
                 or inputs.records or inputs.programs or inputs.fio):
             raise command.Refusal(
-                f"found {inputs.count_inputs_as_text()}, which has no numbers to compare; "
+                f"found {inputs.describe_input_counts()}, which has no numbers to compare; "
                 "approxftl report draws it")
         with command.refuse_malformed_documents(args.files):
             print_comparison(args, given, inputs, choice)

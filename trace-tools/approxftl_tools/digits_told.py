@@ -39,7 +39,7 @@ def accuracy_by_seed(kind: str, planes: int, rate: float, layer: int | None) -> 
             data = [new if layer is None or one.name == f"layer.{layer}.weight" else old
                     for one, old, new in zip(tensors, data, hit, strict=True)]
             damaged = network.unpack_network(tensors, data)[0]
-            found.append(network.measure_recognised_share(damaged, others))
+            found.append(network.measure_recognition_rate(damaged, others))
         yield 100 * float(np.mean(found))
 
 

@@ -17,7 +17,7 @@ from approxftl_tools.bench import Bench
 from approxftl_tools.calibrate_fit import Vector
 from approxftl_tools.drive_list import Drive, Free
 from approxftl_tools.drive_points import FITTED, HELD, OTHER, Point, list_measured_points_of_drive
-from approxftl_tools.drive_runs import emulated_drive_size, simulate_device_parameters
+from approxftl_tools.drive_runs import emulated_drive_size, get_parameters_of_simulated_drive
 from approxftl_tools.refusal import NOT_FOUND, Refusal
 
 #: Values of the fitted parameters, in their order.
@@ -115,14 +115,14 @@ class Search:
             yield from (one for one in (self.shift_parameter(values, which, way) for way in (1, -1))
                         if one != values)
 
-    def reduce_misfit_by_single_parameters(self, values: Values) -> None:
+    def reduce_misfit_per_parameter(self, values: Values) -> None:
         """Move one parameter by one step at a time while that reduces the misfit."""
         for one in self.list_neighbouring_parameters(values):
             if self.compute_parameter_misfit(one) < self.compute_parameter_misfit(values):
-                return self.reduce_misfit_by_single_parameters(self.find_best_parameters_so_far())
+                return self.reduce_misfit_per_parameter(self.find_best_parameters_so_far())
         return None
 
-    def search_fit_from_values(self, start: Values) -> None:
+    def search_best_fit_from_initial_values(self, start: Values) -> None:
         """Search until the misfit stops shrinking or the budget of evaluations is spent."""
         try:
             self.compute_errors_of_parameter_values(start)
@@ -132,7 +132,7 @@ class Search:
                     self.try_least_squares_steps(best, stride)
                     if self.find_best_parameters_so_far() == best:
                         break
-            self.reduce_misfit_by_single_parameters(self.find_best_parameters_so_far())
+            self.reduce_misfit_per_parameter(self.find_best_parameters_so_far())
         except SpentError:
             pass
 
@@ -206,7 +206,7 @@ class Judge:
     #: The half that the fit uses.
     half: str = FITTED
 
-    def compute_errors_of_fitted_or_held_points(self, half: str, values: Values) -> Vector:
+    def compute_errors_of_fit_or_holdout_points(self, half: str, values: Values) -> Vector:
         """Return the errors of the fitted or held-out points, in units of their tolerance bands."""
         drive = self.drive.copy_drive_with_options(*(
             f"--{one.name}={one.format_parameter_value(value)}"
@@ -229,7 +229,7 @@ class Judge:
 
     def read_parameter_values_of_profile(self) -> Values:
         """Return the profile's values of the fitted parameters; refuse a value out of bounds."""
-        parameters = simulate_device_parameters(self.drive, self.bench)
+        parameters = get_parameters_of_simulated_drive(self.drive, self.bench)
         values = tuple(one.read_parameter_value_from_result(parameters) for one in self.drive.free)
         for one, value in zip(self.drive.free, values, strict=True):
             if value != move_value_within_bounds(one, value, 0):
@@ -243,13 +243,13 @@ class Judge:
 def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> Fit:
     """Fit a drive to half of its measured points; if interrupted, return the best values yet."""
     search = Search(judge.drive.free,
-                    lambda values: judge.compute_errors_of_fitted_or_held_points(judge.half,
+                    lambda values: judge.compute_errors_of_fit_or_holdout_points(judge.half,
                                                                                  values),
                     budget, tell)
     start = judge.read_parameter_values_of_profile()
     found = Fit(judge.drive, start, start)
     try:
-        search.search_fit_from_values(start)
+        search.search_best_fit_from_initial_values(start)
         search.budget += 2 * len(start)
         found.values = search.find_best_parameters_so_far()
         found.felt = [search.compute_misfit_change_per_parameter_step(found.values, which)
@@ -268,6 +268,6 @@ def summarise_errors_of_held_out_points(judge: Judge, found: Fit) -> None:
     """Judge the fit by the held-out points, which are read only after the fit."""
     half = OTHER[judge.half]
     before, after = (
-        Share.summarise_errors(judge.compute_errors_of_fitted_or_held_points(half, values))
+        Share.summarise_errors(judge.compute_errors_of_fit_or_holdout_points(half, values))
         for values in (found.start, found.values))
     found.shares[HELD] = (before, after)

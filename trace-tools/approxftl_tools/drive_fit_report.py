@@ -31,7 +31,7 @@ OTHERS = ("html", "certificate", "show", "sort", "at_least")
 MINE = ("save", "swap")
 
 
-def refuse_exclusive_options(arguments: argparse.Namespace) -> None:
+def check_options_that_depend_on_refit(arguments: argparse.Namespace) -> None:
     for names, wrong in ((OTHERS, arguments.refit), (MINE, not arguments.refit)):
         for name in names:
             if wrong and getattr(arguments, name):
@@ -174,7 +174,7 @@ def fit_drives(arguments: argparse.Namespace, argv: Sequence[str], drives: Seque
             break
     if arguments.json:
         command.write_json_document(arguments.json,
-                                    {**command.make_first_keys_of_json_document("drives", argv),
+                                    {**command.make_common_keys_of_json_documents("drives", argv),
                                      "fits": list(map(convert_fit_to_json, fits))})
     if fits[-1].interrupted:
         raise KeyboardInterrupt

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.drive_list import DRIVES, Drive
-from approxftl_tools.refusal import Refusal, refuse_read_errors
+from approxftl_tools.refusal import Refusal, convert_read_errors_to_refusal
 
 Json = dict[str, Any]
 Row = dict[str, str]
@@ -126,7 +126,7 @@ def response_time_us(name: str, what: str) -> Value:
     return lambda result: float(result["timing"][f"{name}_response"][f"{what}_ns"]) / 1e3
 
 
-def format_share_for_simulator(part: float) -> str:
+def format_percent_option(part: float) -> str:
     """Return a share in the simulator's syntax."""
     return f"{min(part, 1.0) * 100:.2f}%"
 
@@ -164,22 +164,23 @@ class Table:
 
     # ------------------------------------------------------------ writes
 
-    def filled_capacity_share(self, row: Row) -> float:
+    def filled_capacity_fraction(self, row: Row) -> float:
         return min(1.0, float(row["filled_gib"]) * GIB / self.drive.capacity)
 
     def preconditioning_options(self, row: Row) -> list[str]:
         if row["precondition"] == "none":
             return ["--fill=none"]
-        return ["--fill=sequential", f"--fill_valid={self.filled_capacity_share(row) * 100:.4g}%"]
+        return ["--fill=sequential",
+                f"--fill_valid={self.filled_capacity_fraction(row) * 100:.4g}%"]
 
     def make_write_load_of_table_row(self, row: Row, options: Sequence[str]) -> Load:
         """Return a run that writes the volume in a table row, and measures the last 30 % of it."""
         size = int(row["block_kib"]) << 10
-        count = self.shape.request_count_for_capacity_share(self.filled_capacity_share(row)
+        count = self.shape.request_count_for_capacity_share(self.filled_capacity_fraction(row)
                                                             * float(row["written_capacities"]),
                                                             size)
         return Load((*self.preconditioning_options(row), "--write-share=100%",
-                     f"--footprint={format_share_for_simulator(self.filled_capacity_share(row))}",
+                     f"--footprint={format_percent_option(self.filled_capacity_fraction(row))}",
                      f"--size={size}", f"--depth={row['queue_depth']}",
                      f"--warmup={count * 7 // 10}", f"--requests={count - count * 7 // 10}",
                      *options))
@@ -243,8 +244,8 @@ class Table:
             # Each part has a size s and a share f; the simulator calls the first one hot.
             first, asked = (parts[2], parts[3]) if not parts[1] else (parts[0], parts[1])
             load = self.make_write_load_of_table_row(row, [
-                "--scatter", f"--hot-range={format_share_for_simulator(first)}",
-                f"--hot-share={format_share_for_simulator(asked)}"])
+                "--scatter", f"--hot-range={format_percent_option(first)}",
+                f"--hot-share={format_percent_option(asked)}"])
             yield from self.make_write_rate_points(index, row, f"{pattern}, {row['parameter']}",
                                                    load, pattern,
                                                    1 - first if pattern == "read-only-part"
@@ -279,7 +280,7 @@ class Table:
             raise ValueError(row["saturated"])
         mix = reads / (writes + reads)
         before = ["--fill=random", "--fill_overwrite=300",
-                  f"--write-share={format_share_for_simulator(1 - mix)}"]
+                  f"--write-share={format_percent_option(1 - mix)}"]
         what = f"{float(row['offered_write_iops']):.0f} writes/s offered"
         if row["saturated"] == "yes":
             load = Load((*before, "--depth=448", "--warmup=200000", "--requests=600000"))
@@ -300,7 +301,7 @@ class Table:
 
     # ------------------------------------------------------------ grids
 
-    def make_points_of_read_size_and_depth(self, index: int, row: Row) -> Iterator[Point]:
+    def make_read_points_of_table_row(self, index: int, row: Row) -> Iterator[Point]:
         """Yield measured points of reads with a table row's block size and queue depth."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         sequential = row["operation"] == "sequential-read"
@@ -330,7 +331,7 @@ class Table:
                 ("read mean", "read_mean_us", 0.12, response_time_us("read", "mean")),
                 ("read p99", "read_p99_us", 0.25, response_time_us("read", "p99"))])
 
-    def make_points_of_write_size_and_depth(self, index: int, row: Row) -> Iterator[Point]:
+    def make_write_points_of_table_row(self, index: int, row: Row) -> Iterator[Point]:
         """Yield measured points of writes with a table row's block size and queue depth."""
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         count = self.shape.request_count_for_capacity_share(0.5, size << 10)
@@ -352,7 +353,7 @@ class Table:
         options = ["--workload=sequential"] if "sequential" in kind else []
         fill = f"--fill={'none' if write else 'sequential'}"
         count = self.shape.request_count_for_capacity_share(0.5, int(size) << 10)
-        load = Load((fill, *options, f"--write-share={format_share_for_simulator(float(write))}",
+        load = Load((fill, *options, f"--write-share={format_percent_option(float(write))}",
                      f"--size={int(size) << 10}", f"--depth={row['queue_depth']}",
                      f"--requests={min(count, 200000)}"))
 
@@ -369,16 +370,16 @@ READERS: dict[str, Callable[[Table, int, Row], Iterator[Point]]] = {
     "write-steady": Table.steady_write_points,
     "write-zones": Table.zone_write_points,
     "latency-load": Table.latency_points,
-    "read-grid": Table.make_points_of_read_size_and_depth,
+    "read-grid": Table.make_read_points_of_table_row,
     "read-under-write": Table.mixed_read_points,
-    "write-grid": Table.make_points_of_write_size_and_depth,
+    "write-grid": Table.make_write_points_of_table_row,
     "fio": Table.fio_load_points,
 }
 
 
 def read_table_rows(path: Path) -> list[Row]:
     try:
-        with refuse_read_errors(path), path.open(encoding="utf-8", newline="") as file:
+        with convert_read_errors_to_refusal(path), path.open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
     except (UnicodeDecodeError, csv.Error) as error:
         raise Refusal(f"{path}: not a table of comma-separated values: {error}") from error
@@ -426,7 +427,7 @@ def find_uniform_row_for_skewed_row(tables: Mapping[str, Sequence[Row]], row: Ro
     return None
 
 
-def identify_drive_run_of_table_row(row: Row) -> tuple[str | int | None, ...]:
+def make_measurement_key_of_table_row(row: Row) -> tuple[str | int | None, ...]:
     """Return the key of a run; rows with equal keys are either all fitted or all held out."""
     depth = int(row.get("queue_depth") or 1) * int(row.get("streams") or 1)
     return (*map(row.get, RUN), depth, "random" in row.get("operation", ""))
@@ -446,7 +447,7 @@ def split_runs_into_fitted_and_held_out(tables: Mapping[str, Sequence[Row]]) -> 
             if row.get("saturated") == "yes" or any(row is base for base in bases):
                 row[HALF] = ANCHOR
             else:
-                row[HALF] = halves.setdefault(identify_drive_run_of_table_row(row),
+                row[HALF] = halves.setdefault(make_measurement_key_of_table_row(row),
                                               (FITTED, HELD)[len(halves) % 2])
 
 

@@ -34,7 +34,7 @@ def make_study_text_of_drive(drive: Drive, loads: Mapping[str, Load]) -> str:
             f"base = {{ {options_as_toml(drive.make_drive_arguments())} }}\n\n[vary.row]\n{rows}")
 
 
-def name_loads_of_points(points: Iterable[Point]) -> dict[str, Load]:
+def map_load_names_to_loads(points: Iterable[Point]) -> dict[str, Load]:
     """Return the loads of measured points, named by the first table row that has the load."""
     names: dict[Load, str] = {}
     for point in points:
@@ -56,7 +56,7 @@ def simulate_drive_without_requests(drive: Drive, bench: Bench) -> dict[str, Any
     return replace(bench, progress=False).run_or_look_up_simulations([run])[run]
 
 
-def simulate_device_parameters(drive: Drive, bench: Bench) -> dict[str, Any]:
+def get_parameters_of_simulated_drive(drive: Drive, bench: Bench) -> dict[str, Any]:
     found: dict[str, Any] = simulate_drive_without_requests(drive, bench)["parameters"]
     return found
 

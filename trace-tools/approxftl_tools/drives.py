@@ -29,7 +29,7 @@ from approxftl_tools.drive_runs import (
     Runs,
     emulated_drive_size,
     enlarge_drive,
-    name_loads_of_points,
+    map_load_names_to_loads,
     run_drive_study,
 )
 from approxftl_tools.figure import Curves, Figure
@@ -177,7 +177,7 @@ def requested_points(arguments: argparse.Namespace, bench: Bench) -> tuple[list[
         warnings += describe_unemulated_patterns(drive, arguments.tables)
         found = list_measured_points_of_drive(drive, emulated_drive_size(drive, bench),
                                               arguments.tables)
-        runs |= run_drive_study(drive, name_loads_of_points(found), bench) if found else {}
+        runs |= run_drive_study(drive, map_load_names_to_loads(found), bench) if found else {}
         points += [point for point in found if arguments.only in point.title_of_measured_point()]
     for sentence in warnings:
         sys.stderr.write(f"approxftl drives: warning: {sentence}\n")
@@ -201,7 +201,7 @@ def simulate_and_judge_points(points: Sequence[Point], runs: Runs, bench: Bench,
     # Start the longest runs first, so that none remains alone at the end.
     ordered = sorted(needed, key=lambda pair: -pair[1].request_count())
     results = dict(zip(ordered,
-                       bench.run_simulations_without_result([runs[pair] for pair in ordered]),
+                       bench.run_points_or_read_stored_results([runs[pair] for pair in ordered]),
                        strict=True))
     verdicts = []
     for point in points:
@@ -304,7 +304,7 @@ def describe_comparison_inputs(arguments: argparse.Namespace, argv: Sequence[str
     }
 
 
-def make_rows_of_comparison_certificate(identity: Json) -> list[tuple[str, str]]:
+def make_rows_for_certificate_option(identity: Json) -> list[tuple[str, str]]:
     """Return the table rows of a certificate (--certificate): hits, command, program, digests."""
     files = {**identity["tables_sha256"], **identity["profiles_sha256"]}
     return [*((f"{part['use']} points within their bands", f"{part['within']} of {part['points']}")
@@ -325,7 +325,7 @@ def compared_points_as_html(verdicts: Sequence[Verdict], argv: Sequence[str],
                        [*map(figure_template_data, make_measured_and_simulated_curves(rows))],
                        [verdict.make_table_cells_of_point() for verdict in rows]))
     return render_page("drives.html", "Real drives and their emulation", drives=drives, head=HEAD,
-                       certificate=make_rows_of_comparison_certificate(identity) if identity
+                       certificate=make_rows_for_certificate_option(identity) if identity
                        else [],
                        own=f"{command.simulator_version()}: approxftl drives {' '.join(argv)}")
 
@@ -346,7 +346,7 @@ COLUMNS = (
     Column("use", "use", "fitted, held or unseen", False))
 
 
-def make_paths_of_comparison_certificate(name: Path) -> tuple[Path, Path]:
+def make_paths_for_certificate_option(name: Path) -> tuple[Path, Path]:
     """Return the paths of the HTML page and the JSON document that --certificate NAME writes."""
     return name.with_name(f"{name.name}.html"), name.with_name(f"{name.name}.json")
 
@@ -359,15 +359,15 @@ def write_comparison(arguments: argparse.Namespace, argv: Sequence[str],
                                [verdict.make_json_of_point() for verdict in verdicts])
     elif arguments.json:
         command.write_json_document(arguments.json,
-                                    {**command.make_first_keys_of_json_document("drives", argv),
+                                    {**command.make_common_keys_of_json_documents("drives", argv),
                                      "points": points_as_json(verdicts)})
     if arguments.html:
         command.write_file(arguments.html, compared_points_as_html(verdicts, argv))
     if arguments.certificate:
         identity = describe_comparison_inputs(arguments, argv, verdicts)
-        page, document = make_paths_of_comparison_certificate(arguments.certificate)
+        page, document = make_paths_for_certificate_option(arguments.certificate)
         command.write_json_document(document,
-                                    {**command.make_first_keys_of_json_document("drives", argv),
+                                    {**command.make_common_keys_of_json_documents("drives", argv),
                                      "certificate": identity,
                                      "points": points_as_json(verdicts)})
         command.write_file(page, compared_points_as_html(verdicts, argv, identity))
@@ -393,12 +393,12 @@ def compare_drives_with_measured_points(arguments: argparse.Namespace, argv: Seq
 def run_drives(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Check the options and run the comparison or the fit."""
     choice = row_list.choose_list_columns(arguments, COLUMNS)
-    drive_fit_report.refuse_exclusive_options(arguments)
+    drive_fit_report.check_options_that_depend_on_refit(arguments)
     for option in ("json", "html"):
         if getattr(arguments, option):
             command.CLAIMS.claim_output(getattr(arguments, option), f"--{option}")
     name = arguments.certificate
-    for path in make_paths_of_comparison_certificate(name) if name else ():
+    for path in make_paths_for_certificate_option(name) if name else ():
         command.CLAIMS.claim_output(path, "--certificate")
     for folder in filter(None, (arguments.tables, arguments.profiles, arguments.save)):
         if not folder.is_dir():

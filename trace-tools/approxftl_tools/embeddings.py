@@ -30,7 +30,7 @@ def measure_recall_after_storage(setup: Json, tensors: Sequence[Tensor],
                                  data: Sequence[bytes]) -> tuple[float, int]:
     """Return the recall of the search, and the number of non-finite values replaced by 0."""
     arrays, repaired = lossy.unpack_arrays(tensors, data)
-    return vectors.recall_of_nearest(arrays[NAME], setup["seed"]), repaired
+    return vectors.compute_recall_of_nearest_vectors(arrays[NAME], setup["seed"]), repaired
 
 
 SUBJECT = Subject(

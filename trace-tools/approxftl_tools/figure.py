@@ -192,17 +192,17 @@ class Means:
         return [[*vars(mark).values()] for mark in self.marks]
 
     @property
-    def has_numeric_axis(self) -> bool:
+    def is_x_axis_numeric(self) -> bool:
         return self.kind in ("lines", "cdf")
 
     @property
-    def has_bars(self) -> bool:
+    def is_bar_chart(self) -> bool:
         """Tell whether the study's means are drawn as bars from zero."""
         return self.kind in ("bars", "stack")
 
     def x_position_of_mark(self, mark: Mark) -> float | None:
         """Return a mark's x value, or its index on an axis of names; None if the axis lacks it."""
-        if self.has_numeric_axis:
+        if self.is_x_axis_numeric:
             return axis_value_as_number(mark.x)
         names = [str(x) for x in self.xs]
         return names.index(str(mark.x)) if str(mark.x) in names else None
@@ -242,7 +242,7 @@ def series_colour(plot: Panel | Grid | Spans, index: int) -> Hue:
     return plot.hues[index] if plot.hues else Hue("s", index % 8, index // 8 % 3)
 
 
-def list_plot_names_with_legend_colour(plot: Plot) -> list[str]:
+def list_names_in_plot_legend(plot: Plot) -> list[str]:
     """Return the names in a plot (series, curves or words) that have a colour in the legend."""
     if isinstance(plot, Bars | Dots):
         return [name for name, _ in plot.series]
@@ -252,7 +252,7 @@ def list_plot_names_with_legend_colour(plot: Plot) -> list[str]:
         return list(plot.series)
     if isinstance(plot, Panels):
         return list(dict.fromkeys(name for _, one in plot.panels
-                                  for name in list_plot_names_with_legend_colour(one)))
+                                  for name in list_names_in_plot_legend(one)))
     return list(plot.words if isinstance(plot, Grid) else plot.kinds)
 
 
@@ -261,10 +261,10 @@ def choose_colours_of_plot_names(plot: Plot) -> dict[str, Hue]:
         return {name: own for _, one in plot.panels
                 for name, own in choose_colours_of_plot_names(one).items()}
     return {name: series_colour(plot, i)
-            for i, name in enumerate(list_plot_names_with_legend_colour(plot))}
+            for i, name in enumerate(list_names_in_plot_legend(plot))}
 
 
-def list_panels_of_plot_with_names(plot: Panel | Panels) -> Sequence[tuple[str, Panel]]:
+def list_names_and_panels_of_plot(plot: Panel | Panels) -> Sequence[tuple[str, Panel]]:
     """Return the panels with their names; the panel of a single plot has an empty name."""
     if isinstance(plot, Means):
         return [(facet, replace(plot, facets=[facet], marks=[

@@ -17,8 +17,8 @@ from approxftl_tools.figure import (
 )
 from approxftl_tools.figure_runs import (
     count_workloads_beyond_panel_limit,
-    ordered_policies,
-    plot_run_panels,
+    list_policies_in_run_order,
+    make_panel_plot,
     require_nonempty_figures,
     source_files_of_runs,
 )
@@ -49,8 +49,8 @@ def utilisation_of_runs(inputs: Inputs) -> list[Figure]:
 
     many = count_workloads_beyond_panel_limit(inputs)
     plot = utilisation_bars([(policy, [run for run in inputs.runs if run.policy == policy])
-                             for policy in ordered_policies(inputs.runs)]) if many else \
-        plot_run_panels(inputs, lambda runs, labels: utilisation_bars(
+                             for policy in list_policies_in_run_order(inputs.runs)]) if many else \
+        make_panel_plot(inputs, lambda runs, labels: utilisation_bars(
             [(label, [run]) for label, run in zip(labels, runs, strict=True)]))
     of = f", the mean of {many} inputs" if many else ""
     return [Figure("luns", "LUNs at work",
@@ -80,7 +80,7 @@ def operation_kind(event: Json) -> str:
     return operation if event["cat"] == "host" else f"{operation} ({event['cat']})"
 
 
-def ordered_operation_kinds(events: Iterable[Json]) -> list[str]:
+def sort_operations_host_first(events: Iterable[Json]) -> list[str]:
     """Return the kinds of operations that occur, in a fixed order, those of the host first."""
     kinds_ = {operation_kind(event) for event in events}
     operations = ("program", "read", "erase")
@@ -151,7 +151,7 @@ def timeline_figures(timeline: Timeline) -> list[Figure]:
     first = {pid: first_shown_operation(events) for pid, events in devices.items()}
     shown = [events[first[pid]:] for pid, events in devices.items()]
     window = compute_length_of_drawn_timeline_us(shown) if shown else 0
-    order = ordered_operation_kinds(event for events in devices.values() for event in events)
+    order = sort_operations_host_first(event for events in devices.values() for event in events)
     policies_ = map_process_and_thread_ids_to_names(timeline, "process_name")
     threads = map_process_and_thread_ids_to_names(timeline, "thread_name")
     result = []

@@ -19,18 +19,18 @@ def page_state(class_: str | None, mode: str | None, valid: int) -> str:
     return f"{class_}, {mode}" if valid else f"stale {class_}"
 
 
-def page_states(page_map: Json) -> list[str]:
+def list_page_states_of_block(page_map: Json) -> list[str]:
     return [page_state(*triple) for triple in zip(page_map["class"], page_map["mode"],
                                                   page_map["valid_units"], strict=True)]
 
 
-def ordered_page_states(page_maps: Iterable[Json]) -> list[str]:
+def sort_page_states_valid_first(page_maps: Iterable[Json]) -> list[str]:
     """Return the page states that occur in the blocks, in fixed order: valid, stale, erased."""
-    words = {word for page_map in page_maps for word in page_states(page_map)}
+    words = {word for page_map in page_maps for word in list_page_states_of_block(page_map)}
     return sorted(words, key=lambda w: (w == "erased", w.startswith("stale"), w))
 
 
-def page_cells_by_layer(values: Sequence[Cell], row: int) -> list[list[Cell]]:
+def split_page_values_into_layers(values: Sequence[Cell], row: int) -> list[list[Cell]]:
     """Return a block's page values in rows, one for each layer; the last layer is the first row."""
     return [list(values[i:i + row]) for i in range(0, len(values), row)][::-1]
 
@@ -40,7 +40,8 @@ def page_map_by_layer(values: Sequence[Cell], row: int, value_label: str,
     layers = -(-len(values) // row)
     padded = [*values, *[None] * (layers * row - len(values))]
     return Grid("layer", "page of the layer", [str(i) for i in range(layers)][::-1],
-                [str(i) for i in range(row)], page_cells_by_layer(padded, row), value_label, words)
+                [str(i) for i in range(row)], split_page_values_into_layers(padded, row),
+                value_label, words)
 
 
 def describe_age_of_pages(ages: set[int]) -> str:
@@ -60,7 +61,7 @@ def page_figures(name: str, page_map: Json, row: int, order: Sequence[str],
         "page-map", f"{title}: pages",
         "Class and program mode of each page, a row for each layer, the last layer on top. "
         f"Stale pages have been overwritten elsewhere.{describe_age_of_pages(set(different))}",
-        page_map_by_layer(page_states(page_map), row, "page", order), (source,))]
+        page_map_by_layer(list_page_states_of_block(page_map), row, "page", order), (source,))]
     if len(different) > 1:
         result.append(Figure(
             "page-age", f"{title}: age",
@@ -78,7 +79,7 @@ MODES = ("normal", "reduced", "between", "after", "coarse", "fine", "follower", 
 CLASSES = ("precise", "approximate")
 
 
-def parse_answer_to_block_message(message: Message, pages: int) -> Json:
+def convert_block_message_reply_to_json(message: Message, pages: int) -> Json:
     """Convert a device's answer to the message "block" into the simulator's format."""
     number = re.search(r"\d+", message.label)
     result: Json = {"block": number[0] if number else "", "kind": "", "class": [None] * pages,
@@ -103,15 +104,16 @@ def page_maps_of_devices(inputs: Inputs) -> list[Figure]:
             shape = inputs.runs[0].geometry if inputs.runs else None
             row = page_count_of_layer(shape) if shape else 16
             pages = max(numbers[-1] + 1, shape["pages_per_block"] if shape else 0)
-            pages_ = parse_answer_to_block_message(message, pages)
-            result += page_figures(message.path.name, pages_, row, ordered_page_states([pages_]),
-                                   str(message.path))
+            pages_ = convert_block_message_reply_to_json(message, pages)
+            result += page_figures(message.path.name, pages_, row,
+                                   sort_page_states_valid_first([pages_]), str(message.path))
     return result
 
 
 def page_map_figures(inputs: Inputs) -> list[Figure]:
     found: list[Figure] = []
-    order = ordered_page_states(one for run in inputs.runs for one in run.data.get("page_maps", ()))
+    order = sort_page_states_valid_first(one for run in inputs.runs
+                                         for one in run.data.get("page_maps", ()))
     for run in inputs.runs:
         for one in run.data.get("page_maps", ()):
             figures = page_figures(run.label + seed_label_suffix(run.data), one,

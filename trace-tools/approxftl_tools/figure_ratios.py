@@ -8,12 +8,12 @@ from approxftl_tools.figure_runs import (
     PANELS,
     Lacking,
     do_inputs_compare_policies,
-    ratio_of_measure,
+    estimate_ratio_of_two_runs,
     require_runs,
     source_files_of_runs,
 )
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.measured import Table, measured_tables
+from approxftl_tools.measured import Table, make_measurement_tables
 from approxftl_tools.measures import BY_KEY, compute_ratio_to_base_value
 from approxftl_tools.statistics import Estimate
 
@@ -22,9 +22,9 @@ COMPARED = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mea
             "write_response_p99_ns", "write_amplification", "total_energy_pj", "array_erases")
 
 
-def make_dot_plot_of_run_ratios(runs: Sequence[Run], names: Sequence[str]) -> Dots:
+def make_dot_plot_of_ratios_to_first_run(runs: Sequence[Run], names: Sequence[str]) -> Dots:
     """Return the ratios of runs to the first run, a row for each measure."""
-    columns = [(name, [ratio_of_measure(run, runs[0], key) for key in COMPARED])
+    columns = [(name, [estimate_ratio_of_two_runs(run, runs[0], key) for key in COMPARED])
                for run, name in zip(runs[1:], names[1:], strict=True)]
     there = [i for i in range(len(COMPARED)) if any(column[i] for _, column in columns)]
     return Dots([BY_KEY[COMPARED[i]].title for i in there],
@@ -45,7 +45,8 @@ def make_dot_plot_of_measured_ratios(table: Table) -> Dots:
 
 def make_figures_of_measured_ratios(inputs: Inputs) -> list[Figure]:
     """Return a figure of ratios for each table of measurements by fio, devices or programs."""
-    found = [(table, make_dot_plot_of_measured_ratios(table)) for table in measured_tables(inputs)
+    found = [(table, make_dot_plot_of_measured_ratios(table))
+             for table in make_measurement_tables(inputs)
              if len(table.labels) > 1]
     return [Figure("ratios", f"{table.title}: ratios to {table.labels[0]}",
                    f"How many times that of {table.labels[0]} a measure is. One run each gives no "
@@ -60,10 +61,11 @@ def make_figures_of_policy_ratios(inputs: Inputs) -> list[Figure]:
         return measured
     runs = require_runs(inputs)
     several = do_inputs_compare_policies(inputs)
-    groups = [inputs.runs_of_group(name) for name in inputs.group_names()] if several else [runs]
+    groups = [inputs.list_runs_in_group(name)
+              for name in inputs.list_run_groups()] if several else [runs]
     dots = [(group[0].group,
-             make_dot_plot_of_run_ratios(group, [run.policy if several else run.label
-                                                 for run in group])) for group in groups]
+             make_dot_plot_of_ratios_to_first_run(group, [run.policy if several else run.label
+                                                          for run in group])) for group in groups]
     found = [one for one in dots if one[1].categories]
     if not found:
         raise Lacking("several policies, approxftl sim --policy baseline,approxftl --json=FILE, "

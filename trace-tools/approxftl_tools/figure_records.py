@@ -17,7 +17,7 @@ ADDRESS_ROWS = 32
 
 def request_rate_figure(file: aft.RecordFile) -> Figure:
     """Return a figure of the request rate over time."""
-    t_ns, operations = file.get_record_column("t_ns"), file.get_operations_without_flags()
+    t_ns, operations = file.get_record_column("t_ns"), file.get_operation_codes_of_records()
     end = max(int(t_ns.max()), 1)
     edges = np.linspace(0, end, INTERVALS + 1)
     seconds = (edges[1:] - edges[:-1]) / 1e9
@@ -34,7 +34,7 @@ def request_rate_figure(file: aft.RecordFile) -> Figure:
 def request_address_figure(file: aft.RecordFile) -> Figure:
     """Return a figure with a map of request addresses over time."""
     t_ns, sectors = file.get_record_column("t_ns"), file.get_record_column("off_sect")
-    moves = np.isin(file.get_operations_without_flags(), (0, 1))
+    moves = np.isin(file.get_operation_codes_of_records(), (0, 1))
     top = max(int(sectors[moves].max()) + 1, file.device_bytes // aft.SECTOR)
     end = max(int(t_ns[moves].max()), 1)
     counts, rows, columns = np.histogram2d(
@@ -50,7 +50,7 @@ def request_address_figure(file: aft.RecordFile) -> Figure:
 
 
 def request_size_figure(file: aft.RecordFile) -> Figure:
-    operations, sizes = file.get_operations_without_flags(), file.get_record_column("nsect")
+    operations, sizes = file.get_operation_codes_of_records(), file.get_record_column("nsect")
     moves = np.isin(operations, (0, 1))
     lengths = sorted(set(sizes[moves].tolist()), key=int)
     powers = sorted({int(size - 1).bit_length() if size else 0 for size in lengths})
@@ -70,7 +70,7 @@ def make_figures_of_record_file(inputs: Inputs) -> list[Figure]:
     for file in inputs.records:
         if len(file.records):
             found.append(request_rate_figure(file))
-            if np.isin(file.get_operations_without_flags(), (0, 1)).any():
+            if np.isin(file.get_operation_codes_of_records(), (0, 1)).any():
                 found += [request_address_figure(file), request_size_figure(file)]
     return require_nonempty_figures(found,
                                     "approxftl trace convert and approxftl trace record write "

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from approxftl_tools.figure import Figure, Panel, Panels
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.measures import all_measures, compute_ratio_to_base_value
+from approxftl_tools.measures import compute_ratio_to_base_value, compute_result_measures
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_plan import Value
 from approxftl_tools.study_table import Group
@@ -34,7 +34,7 @@ def require_runs(inputs: Inputs) -> list[Run]:
     return inputs.runs
 
 
-def group_results_of_run_by_seed(run: Run, varied: dict[str, Value] | None = None) -> Group:
+def collect_seed_results_of_run(run: Run, varied: dict[str, Value] | None = None) -> Group:
     """Return the results of a run, one for each seed, as a group whose means can be computed."""
     unit_bytes = run.geometry.get("unit_bytes")
     bits = {"unit_bits": 8 * unit_bytes if unit_bytes else None}
@@ -42,11 +42,11 @@ def group_results_of_run_by_seed(run: Run, varied: dict[str, Value] | None = Non
     return Group(varied or {}, {seed: {**data, **bits} for seed, data in runs.items()})
 
 
-def ratio_of_measure(run: Run, yardstick: Run, key: str) -> Estimate | None:
+def estimate_ratio_of_two_runs(run: Run, yardstick: Run, key: str) -> Estimate | None:
     """Return the ratio of a measure between two runs, by seed if both have the same seeds."""
-    one, base = group_results_of_run_by_seed(run), group_results_of_run_by_seed(yardstick)
+    one, base = collect_seed_results_of_run(run), collect_seed_results_of_run(yardstick)
     if set(one.runs) == set(base.runs):
-        return one.estimate_ratio(base, key)
+        return one.estimate_ratio_to_group(base, key)
     found = compute_ratio_to_base_value(mean_of_measure(run, key), mean_of_measure(yardstick, key))
     return None if found is None else Estimate(found, None, 1)
 
@@ -54,12 +54,12 @@ def ratio_of_measure(run: Run, yardstick: Run, key: str) -> Estimate | None:
 def mean_of_measure(run: Run, key: str) -> float | None:
     """Return a measure of a run, or its mean over seeds."""
     if not run.seeds:
-        return all_measures(run.data, run.geometry.get("unit_bytes"))[key]
-    found = group_results_of_run_by_seed(run).estimate_measure(key)
+        return compute_result_measures(run.data, run.geometry.get("unit_bytes"))[key]
+    found = collect_seed_results_of_run(run).estimate_mean_over_seeds(key)
     return found.mean if found else None
 
 
-def ordered_policies(runs: Sequence[Run]) -> list[str]:
+def list_policies_in_run_order(runs: Sequence[Run]) -> list[str]:
     """Return the policies in the order of their first appearance."""
     return list(dict.fromkeys(run.policy for run in runs))
 
@@ -72,7 +72,7 @@ def list_group_names_of_runs(runs: Sequence[Run]) -> list[str]:
     return list(dict.fromkeys(run.group for run in runs))
 
 
-def pool_histograms(all_bins: Sequence[Sequence[Sequence[float]]]) -> list[list[float]]:
+def merge_histogram_bins(all_bins: Sequence[Sequence[Sequence[float]]]) -> list[list[float]]:
     counts: Counter[float] = Counter()
     for bins in all_bins:
         for top, count in bins:
@@ -86,11 +86,11 @@ PANELS = 12
 
 def count_workloads_beyond_panel_limit(inputs: Inputs) -> int:
     """Return the number of workloads if they are too many to draw a panel for each; else 0."""
-    count = len(inputs.group_names())
+    count = len(inputs.list_run_groups())
     return count if count > PANELS and do_inputs_compare_policies(inputs) else 0
 
 
-def plot_run_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[str]], Panel]
+def make_panel_plot(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[str]], Panel]
                         ) -> Panel | Panels:
     """Return a plot of runs with a panel per workload or, with many workloads, per policy."""
     runs = require_runs(inputs)
@@ -106,5 +106,5 @@ def plot_run_panels(inputs: Inputs, plot_of: Callable[[Sequence[Run], Sequence[s
 
 def do_inputs_compare_policies(inputs: Inputs) -> bool:
     """Tell whether the inputs are workloads, each simulated with the same policies."""
-    groups = [inputs.runs_of_group(name) for name in inputs.group_names()]
+    groups = [inputs.list_runs_in_group(name) for name in inputs.list_run_groups()]
     return len(groups) > 1 and any(len(group) > 1 for group in groups)

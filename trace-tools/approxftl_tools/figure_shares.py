@@ -7,8 +7,8 @@ from approxftl_tools.colours import CAUSES
 from approxftl_tools.figure import Bars, Figure
 from approxftl_tools.figure_runs import (
     Lacking,
+    make_panel_plot,
     mean_of_measure,
-    plot_run_panels,
     require_runs,
     source_files_of_runs,
 )
@@ -35,11 +35,11 @@ def make_stacked_bar_figures(inputs: Inputs, parts: Callable[[Run], dict[str, fl
             series.append((key.replace("_", " "), values))
         return Bars(names, series, unit, stacked=True)
 
-    return [Figure(name, title, description, plot_run_panels(inputs, make_stacked_bar_plot),
+    return [Figure(name, title, description, make_panel_plot(inputs, make_stacked_bar_plot),
                    source_files_of_runs(inputs.runs))]
 
 
-def block_kind_shares(inputs: Inputs) -> list[Figure]:
+def make_block_kind_figures(inputs: Inputs) -> list[Figure]:
     return make_stacked_bar_figures(
         inputs,
         lambda run: {name: count["pages"] for name, count in run.data["block_kinds"].items()},
@@ -48,14 +48,14 @@ def block_kind_shares(inputs: Inputs) -> list[Figure]:
         shares=True, lacking="no block has been filled; more --requests fill some")
 
 
-def program_mode_shares(inputs: Inputs) -> list[Figure]:
+def make_program_mode_figures(inputs: Inputs) -> list[Figure]:
     return make_stacked_bar_figures(
         inputs, lambda run: run.data["mode_pages"], "modes", "Program modes",
         "How pages were programmed, as shares of all programmed pages.", "% of pages",
         shares=True, lacking="no page has been programmed; more writes do it")
 
 
-def energy_shares(inputs: Inputs) -> list[Figure]:
+def make_energy_figures(inputs: Inputs) -> list[Figure]:
     """Return a figure of energy by operation, relative to the first run."""
     runs = require_runs(inputs)
     base = mean_of_measure(runs[0], "total_energy_pj")
@@ -87,6 +87,6 @@ def bit_error_rates(inputs: Inputs) -> list[Figure]:
         raise Lacking("no approximate data was read; --approx-share above 0 with reads does it")
     return [Figure("quality", "Bit error rate of approximate data",
                    "Bits that came back wrong, of all bits of approximate data that were read.",
-                   plot_run_panels(inputs, lambda some, names: Bars(
+                   make_panel_plot(inputs, lambda some, names: Bars(
                        names, [("bit error rate", [rates[run.label] for run in some])],
                        "bits per bit")), source_files_of_runs(runs))]

@@ -13,12 +13,12 @@ from approxftl_tools.figure_runs import (
     Lacking,
     count_workloads_beyond_panel_limit,
     do_inputs_compare_policies,
+    estimate_ratio_of_two_runs,
     first_run_of_policy,
     list_group_names_of_runs,
+    list_policies_in_run_order,
     mean_of_measure,
-    ordered_policies,
-    pool_histograms,
-    ratio_of_measure,
+    merge_histogram_bins,
     require_nonempty_figures,
     require_runs,
     source_files_of_runs,
@@ -40,13 +40,13 @@ CLASS_RESPONSES = ("write_precise_response_mean_ns", "write_precise_response_p99
                    "write_approx_response_mean_ns", "write_approx_response_p99_ns")
 
 
-def mean_ratio_of_measure(run: Run, yardstick: Run, key: str) -> float | None:
-    found = ratio_of_measure(run, yardstick, key)
+def mean_ratio_of_two_runs(run: Run, yardstick: Run, key: str) -> float | None:
+    found = estimate_ratio_of_two_runs(run, yardstick, key)
     return found.mean if found else None
 
 
-def ratios_to_first_run(runs: Sequence[Run], key: str) -> list[tuple[str, float | None]]:
-    return [(run.label, mean_ratio_of_measure(run, runs[0], key)) for run in runs]
+def compute_ratios_to_first_run(runs: Sequence[Run], key: str) -> list[tuple[str, float | None]]:
+    return [(run.label, mean_ratio_of_two_runs(run, runs[0], key)) for run in runs]
 
 
 def choose_title_of_response_time(key: str) -> str:
@@ -55,11 +55,11 @@ def choose_title_of_response_time(key: str) -> str:
     return title.removeprefix("write response, ") if key in CLASS_RESPONSES else title
 
 
-def response_times_of_group(runs: Sequence[Run], name: str, title: str,
-                            responses: Sequence[str]) -> list[Figure]:
+def make_response_bars_per_run(runs: Sequence[Run], name: str, title: str,
+                               responses: Sequence[str]) -> list[Figure]:
     """Return a bar plot of response times: a category for each measure, a series for each run."""
     keys = [key for key in responses if any(mean_of_measure(run, key) is not None for run in runs)]
-    columns = {key: [value for _, value in ratios_to_first_run(runs, key)] for key in keys}
+    columns = {key: [value for _, value in compute_ratios_to_first_run(runs, key)] for key in keys}
     series = [(run.label, [columns[key][i] for key in keys]) for i, run in enumerate(runs)]
     labels = {run.label for run in runs}
     inputs = [one for one in list_group_names_of_runs(runs) if one not in labels]
@@ -73,18 +73,18 @@ def response_times_of_group(runs: Sequence[Run], name: str, title: str,
         source_files_of_runs(runs))] if keys else []
 
 
-def response_times_of_groups(inputs: Inputs, name: str, title: str, responses: Sequence[str]
-                             ) -> list[Figure]:
+def make_response_bars_per_workload(inputs: Inputs, name: str, title: str, responses: Sequence[str]
+                                    ) -> list[Figure]:
     """Return a bar plot with a panel for each measure of response time, and bars by workload."""
-    names = inputs.group_names()
+    names = inputs.list_run_groups()
     panels = []
     for key in responses:
         series = []
-        for policy in ordered_policies(inputs.runs):
+        for policy in list_policies_in_run_order(inputs.runs):
             values = []
-            for group in map(inputs.runs_of_group, names):
+            for group in map(inputs.list_runs_in_group, names):
                 run = first_run_of_policy(group, policy)
-                values.append(mean_ratio_of_measure(run, group[0], key) if run else None)
+                values.append(mean_ratio_of_two_runs(run, group[0], key) if run else None)
             series.append((policy, values))
         if any(value is not None for _, values in series for value in values):
             panels.append((choose_title_of_response_time(key),
@@ -96,19 +96,19 @@ def response_times_of_groups(inputs: Inputs, name: str, title: str, responses: S
         if panels else []
 
 
-def make_relative_response_figures(inputs: Inputs, name: str, title: str, keys: Sequence[str],
-                                   lacking: str) -> list[Figure]:
+def make_response_ratio_figures(inputs: Inputs, name: str, title: str, keys: Sequence[str],
+                                lacking: str) -> list[Figure]:
     """Return figures of response times relative to the first run."""
     runs = require_runs(inputs)
-    found = (response_times_of_groups(inputs, name, title, keys)
+    found = (make_response_bars_per_workload(inputs, name, title, keys)
              if do_inputs_compare_policies(inputs)
-             else response_times_of_group(runs, name, title, keys))
+             else make_response_bars_per_run(runs, name, title, keys))
     return require_nonempty_figures(found, lacking)
 
 
-def relative_response_times(inputs: Inputs) -> list[Figure]:
-    return make_relative_response_figures(inputs, "response", "Response times", RESPONSES,
-                                          "no run has completed a read or a write")
+def make_response_figures_of_all_requests(inputs: Inputs) -> list[Figure]:
+    return make_response_ratio_figures(inputs, "response", "Response times", RESPONSES,
+                                       "no run has completed a read or a write")
 
 
 def response_times_by_class(inputs: Inputs) -> list[Figure]:
@@ -116,9 +116,9 @@ def response_times_by_class(inputs: Inputs) -> list[Figure]:
     lacking = "no approximate data were written; --approx-share above 0 does it"
     if all(mean_of_measure(run, CLASS_RESPONSES[-1]) is None for run in require_runs(inputs)):
         raise Lacking(lacking)
-    return make_relative_response_figures(inputs, "class-response",
-                                          "Response times of writes by class",
-                                          CLASS_RESPONSES, lacking)
+    return make_response_ratio_figures(inputs, "class-response",
+                                       "Response times of writes by class",
+                                       CLASS_RESPONSES, lacking)
 
 
 def cumulative_percentages(bins: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]:
@@ -145,8 +145,8 @@ def can_curves_use_log_axis(curves: Iterable[tuple[str, Sequence[float], Sequenc
     return all(x > 0 for _, xs, _ in curves for x in xs)
 
 
-def compute_complementary_time_distribution(times_us: Sequence[float], shares: Sequence[float]
-                                            ) -> tuple[list[float], list[float]]:
+def compute_percentages_of_slower_requests(times_us: Sequence[float], shares: Sequence[float]
+                                           ) -> tuple[list[float], list[float]]:
     """Return response times and the percentages of slower requests, up to the slowest request."""
     left = [100 - share for share in shares]
     return list(times_us), [*left[:-1], left[-2]]
@@ -181,8 +181,8 @@ def make_response_curves_by_panel(inputs: Inputs, kind: str,
             drawn.append(run.path)
     panels: dict[str, list[Curve]] = {}
     for (panel, name), parts in bins.items():
-        percentages = cumulative_percentages(pool_histograms(parts))
-        shares = compute_complementary_time_distribution(*percentages)
+        percentages = cumulative_percentages(merge_histogram_bins(parts))
+        shares = compute_percentages_of_slower_requests(*percentages)
         panels.setdefault(panel, []).append((name, *simplify_curve(*shares)))
     return panels
 
@@ -194,18 +194,19 @@ def make_response_distribution_figure(inputs: Inputs, kind: str) -> Figure | Non
     curves: list[Curve] = []
     number = aft.OPERATIONS.index(kind)
     for file in select_records_with_latency(inputs):
-        chosen = file.get_record_column("lat_100ns")[file.get_operations_without_flags() == number]
+        chosen = file.get_record_column("lat_100ns")[file.get_operation_codes_of_records()
+                                                     == number]
         if len(chosen):
             curves.append((file.path.stem,
-                           *compute_complementary_time_distribution(*quantile_curve(chosen / 10))))
+                           *compute_percentages_of_slower_requests(*quantile_curve(chosen / 10))))
             drawn.append(file.path)
     for log in inputs.logs:
-        chosen = log.request_latencies_ns()[(log.get_operations_without_flags() == number)
-                                            & (log.get_entry_column("error") == 0)]
+        chosen = log.compute_request_latencies_ns()[(log.get_operation_codes_of_records() == number)
+                                                    & (log.get_log_column("error") == 0)]
         if len(chosen):
             curves.append((log.path.stem,
-                           *compute_complementary_time_distribution(*quantile_curve(chosen
-                                                                                    / 1000))))
+                           *compute_percentages_of_slower_requests(*quantile_curve(chosen
+                                                                                   / 1000))))
             drawn.append(log.path)
     if curves:
         panels.setdefault("records" if "" not in panels and panels else "", []).extend(curves)
@@ -243,7 +244,7 @@ def make_replay_latency_figures(inputs: Inputs) -> list[Figure]:
 
 def make_replay_lag_figure(log: aft.ReplayLog) -> Figure:
     """Return a figure of the lateness of a replay's requests."""
-    due, lags = log.get_entry_column("due_ns"), log.compute_submission_lags_ns()
+    due, lags = log.get_log_column("due_ns"), log.compute_submission_lags_ns()
     edges = np.linspace(0, max(int(due.max()), 1), INTERVALS + 1)
     places = np.clip(np.digitize(due, edges) - 1, 0, INTERVALS - 1)
     worst = np.zeros(INTERVALS)

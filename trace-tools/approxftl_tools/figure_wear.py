@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from approxftl_tools.figure import Bars, Figure, Grid
-from approxftl_tools.figure_runs import Lacking, plot_run_panels, require_runs, source_files_of_runs
+from approxftl_tools.figure_runs import Lacking, make_panel_plot, require_runs, source_files_of_runs
 from approxftl_tools.inputs import Inputs
 
 #: Largest number of columns and cells of a map; more blocks share a cell.
@@ -19,7 +19,7 @@ def wear_distribution(inputs: Inputs) -> list[Figure]:
     return [Figure("wear", "Wear of blocks",
                    "Least, mean and most wear of a block, in full erases. Less, and less spread, "
                    "is better.",
-                   plot_run_panels(inputs, lambda some, names: Bars(names, [
+                   make_panel_plot(inputs, lambda some, names: Bars(names, [
                        (what, [run.data["blocks"]["wear"][what] for run in some])
                        for what in ("min", "mean", "max")], "full erases")),
                    source_files_of_runs(runs))]

@@ -75,7 +75,7 @@ def write_figures(inputs: Inputs, kinds: Sequence[Kind], args: argparse.Namespac
         except Lacking as reason:
             if args.kind:
                 raise command.Refusal(
-                    f"{one.name}: not in {inputs.count_inputs_as_text()}: {reason}") from None
+                    f"{one.name}: not in {inputs.describe_input_counts()}: {reason}") from None
             continue
         for figure in figures:
             path = args.output / f"{figure.name}.{args.format}"
@@ -146,7 +146,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise command.Refusal(f"{args.output}: cannot create: {error.strerror}") from error
         if not write_figures(inputs, kinds, args, style):
             raise command.Refusal(
-                f"found {inputs.count_inputs_as_text()}, of which nothing can be drawn")
+                f"found {inputs.describe_input_counts()}, of which nothing can be drawn")
         return command.DONE
 
     return command.run_command("figures", run_figures)

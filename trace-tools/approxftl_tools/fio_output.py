@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.command import CLAIMS, Refusal, refuse_malformed_documents
-from approxftl_tools.refusal import refuse_read_errors
+from approxftl_tools.refusal import convert_read_errors_to_refusal
 
 Json = dict[str, Any]
 
@@ -124,7 +124,7 @@ class Options:
         self.all: dict[str, str] = {**document.get("global options", {}),
                                     **job.get("job options", {})}
 
-    def get_first_given_fio_option(self, *names: str, usual: str = "") -> str:
+    def find_fio_option_value(self, *names: str, usual: str = "") -> str:
         """Return the value of the first named option that the fio job has, or the default."""
         for name in names:
             if name in self.all:
@@ -132,32 +132,32 @@ class Options:
                 return self.all[name] or "1"
         return usual
 
-    def option_value_for_reads(self, *names: str, usual: str) -> str:
+    def get_read_value_of_fio_option(self, *names: str, usual: str) -> str:
         """Return the first value, for reads, of an option with values for reads and writes."""
-        return self.get_first_given_fio_option(*names, usual=usual).split(",")[0]
+        return self.find_fio_option_value(*names, usual=usual).split(",")[0]
 
     def option_as_integer(self, name: str, usual: int = 1) -> int:
-        return int(self.get_first_given_fio_option(name, usual=str(usual)))
+        return int(self.find_fio_option_value(name, usual=str(usual)))
 
     def parse_access_pattern_of_job(self) -> tuple[str, int]:
         """Return the rw mode of a job, and the bytes that the job skips after each request."""
-        word, _, hole = self.get_first_given_fio_option("rw", "readwrite",
-                                                        usual="read").partition(":")
+        word, _, hole = self.find_fio_option_value("rw", "readwrite",
+                                                   usual="read").partition(":")
         return word, parse_fio_size(hole) if hole and not word.startswith("rand") else 0
 
     def request_size_bytes(self) -> int:
-        return parse_fio_size(self.option_value_for_reads("bs", "blocksize", usual="4k"))
+        return parse_fio_size(self.get_read_value_of_fio_option("bs", "blocksize", usual="4k"))
 
     def compute_fio_queue_depth(self) -> int:
-        return 1 if self.get_first_given_fio_option("ioengine", usual="psync") in ONE_BY_ONE \
+        return 1 if self.find_fio_option_value("ioengine", usual="psync") in ONE_BY_ONE \
             else self.option_as_integer("iodepth")
 
     def compute_fio_arrival_rate(self) -> float:
         """Return the arrival rate (1/s) of one process; 0 if it is unlimited."""
-        asked = self.option_value_for_reads("rate_iops", usual="0")
+        asked = self.get_read_value_of_fio_option("rate_iops", usual="0")
         if asked and asked != "0":
             return float(parse_fio_size(asked))
-        volume = self.option_value_for_reads("rate", usual="0")
+        volume = self.get_read_value_of_fio_option("rate", usual="0")
         return parse_fio_size(volume) / self.request_size_bytes() if volume not in ("",
                                                                                     "0") else 0.0
 
@@ -185,7 +185,7 @@ class Job:
         """Tell whether the job writes the whole drive once sequentially."""
         bounds = ("io_size", "io_limit", "number_ios", "runtime", "rate", "rate_iops")
         return self.options.parse_access_pattern_of_job() == ("write", 0) and \
-            not any(self.options.get_first_given_fio_option(name) for name in bounds)
+            not any(self.options.find_fio_option_value(name) for name in bounds)
 
     def reason_job_is_unusable(self) -> str:
         """Return the reason why the job cannot be used; empty if the job can be used."""
@@ -194,7 +194,7 @@ class Job:
             return f"ended with error {self.data['error']}"
         if word not in ORDERS:
             return f"rw={word} is not looked at"
-        if self.options.get_first_given_fio_option("direct", usual="0") != "1":
+        if self.options.find_fio_option_value("direct", usual="0") != "1":
             return "direct=1 is missing, so that most was done in the host's memory"
         if not self.completed_fio_requests("read") + self.completed_fio_requests("write"):
             return "has done nothing"
@@ -206,9 +206,9 @@ class Job:
     def reason_request_sizes_are_unusable(self) -> str:
         """Return the reason why a job's request sizes or rates are unusable; empty if usable."""
         options, size = self.options, self.options.request_size_bytes()
-        if any(options.get_first_given_fio_option(name)
+        if any(options.find_fio_option_value(name)
                for name in ("bssplit", "bsrange", "blocksize_range")) or \
-                len(set(options.get_first_given_fio_option("bs", "blocksize").split(","))) > 1:
+                len(set(options.find_fio_option_value("bs", "blocksize").split(","))) > 1:
             return "has requests of several lengths"
         if size % GRAIN or not GRAIN <= size <= LONGEST:
             return f"requests of {size} bytes are not looked at, but whole 4 KiB up to 16 MiB"
@@ -216,7 +216,7 @@ class Job:
                 not 0 <= options.compute_fio_arrival_rate() < 1e9 or \
                 not 1 <= options.option_as_integer("numjobs") <= DEEPEST:
             return "that many requests are not looked at"
-        pause = options.get_first_given_fio_option("thinktime", usual="0")
+        pause = options.find_fio_option_value("thinktime", usual="0")
         return "pauses between requests" if pause != "0" else ""
 
     def reason_pattern_is_unusable(self) -> str:
@@ -268,7 +268,7 @@ def get_load_of_fio_process(jobs: Sequence[Job]) -> Measured:
                      for kind in ("write", "read"))
     return Measured(job.name, job.path, ORDERS[word], writes / (reads + writes), size,
                     processes * options.compute_fio_queue_depth(), rate * processes,
-                    options.get_first_given_fio_option("rate_process") == "poisson",
+                    options.find_fio_option_value("rate_process") == "poisson",
                     size + hole if hole else 0,
                     bytes=sum(each.completed_fio_bytes(kind) for each in jobs
                               for kind in ("read", "write")),
@@ -276,7 +276,7 @@ def get_load_of_fio_process(jobs: Sequence[Job]) -> Measured:
                                   if figure.value > 0))
 
 
-def get_load_of_reads_beside_writer(loads: Sequence[Measured]) -> Measured | None:
+def get_load_of_reads_during_sequential_write(loads: Sequence[Measured]) -> Measured | None:
     """Return the load of reads beside a sequential writer; None for any other pair of loads."""
     readers = [load for load in loads if load.writes == 0]
     writers = [load for load in loads if load.writes == 1]
@@ -298,7 +298,7 @@ def get_load_of_fio_job_group(jobs: Sequence[Job]) -> Measured | Unused:
     silent = [load for load in loads if not load.figures]
     if silent:
         return Unused(silent[0].name, silent[0].path, "fio has measured nothing of it")
-    both = loads[0] if len(loads) == 1 else get_load_of_reads_beside_writer(loads)
+    both = loads[0] if len(loads) == 1 else get_load_of_reads_during_sequential_write(loads)
     return both or Unused(" and ".join(by_name), jobs[0].path,
                           "ran at once, and are not reads beside writes in order")
 
@@ -309,7 +309,7 @@ def get_load_of_fio_job_group(jobs: Sequence[Job]) -> Measured | Unused:
 def read_fio_document(path: Path) -> Json:
     """Return a file's JSON document; skip warnings that fio may have written before it."""
     CLAIMS.claim_input(path)
-    with refuse_read_errors(path):
+    with convert_read_errors_to_refusal(path):
         text = path.read_text("utf-8", errors="replace")
     begin = re.search(r"^\{", text, re.MULTILINE)
     if not begin:
@@ -353,8 +353,8 @@ class History:
                 self.filled, self.overwritten = job.completed_fio_bytes("write"), 0
 
 
-def add_load_if_state_known(output: Output, history: History, load: Measured,
-                            jobs: Sequence[Job]) -> None:
+def add_load_if_drive_state_is_known(output: Output, history: History, load: Measured,
+                                     jobs: Sequence[Job]) -> None:
     """Add a load; it is unusable if the state of the drive before the load is unknown."""
     before = history.get_drive_state_before_job(jobs)
     if load.writes and load.order == "random" and not history.capacity:
@@ -382,6 +382,6 @@ def read_fio_files(paths: Sequence[Path], capacity: int = 0) -> Output:
                 if isinstance(found, Unused):
                     output.unused.append(found)
                 else:
-                    add_load_if_state_known(output, history, found, at_once)
+                    add_load_if_drive_state_is_known(output, history, found, at_once)
                 history.update_drive_state_with_jobs(at_once)
     return output

@@ -21,7 +21,7 @@ from approxftl_tools.command import (
     refuse_malformed_documents,
     wrap_help_text,
 )
-from approxftl_tools.refusal import refuse_read_errors
+from approxftl_tools.refusal import convert_read_errors_to_refusal
 
 Json = dict[str, Any]
 
@@ -111,15 +111,15 @@ class Inputs:
     programs: list[Run] = field(default_factory=list)
     fio: list[Run] = field(default_factory=list)
 
-    def group_names(self) -> list[str]:
+    def list_run_groups(self) -> list[str]:
         """Return the names of the groups of runs; the runs of an input file form a group."""
         return list(dict.fromkeys(run.group for run in self.runs))
 
-    def runs_of_group(self, name: str) -> list[Run]:
+    def list_runs_in_group(self, name: str) -> list[Run]:
         """Return the runs of a group; other runs are compared with the first."""
         return [run for run in self.runs if run.group == name]
 
-    def count_inputs_as_text(self) -> str:
+    def describe_input_counts(self) -> str:
         """Return how many inputs of each kind were read, as text."""
         counts = [(len(self.runs), "run"), (len(self.failures), "policy without a result"),
                   (len(self.devices), "device"),
@@ -183,7 +183,7 @@ def json_keys_as_text(node: Any) -> str:
     return format_names_with_limit(node) if isinstance(node, dict) else repr(node)[:60]
 
 
-def mark_label_of_interrupted_run(label: str, data: Json) -> str:
+def add_interruption_to_run_label(label: str, data: Json) -> str:
     if not data.get("interrupted"):
         return label
     done = data.get("done_requests", data.get("requests"))
@@ -203,7 +203,7 @@ def add_simulation(inputs: Inputs, path: Path, document: Json) -> None:
         lost = missing_json_keys(run, RUN_KEYS)
         if lost:
             raise Refusal(f"{path}: a run without {lost}; found {json_keys_as_text(run)}")
-        label = mark_label_of_interrupted_run(str(run.get("policy", "?")), run)
+        label = add_interruption_to_run_label(str(run.get("policy", "?")), run)
         inputs.runs.append(Run(label, path.stem + seed_label_suffix(run), run, document, path))
     for failed in document.get("failed", ()):
         if missing_json_keys(failed, ("policy", "why")):
@@ -222,12 +222,12 @@ def add_timeline(inputs: Inputs, path: Path, document: Json) -> None:
             if lost:
                 raise Refusal(f"{path}: trace events, but one without {lost}: they are not of "
                               "approxftl sim --timeline")
-    inputs.timelines.append(Timeline(mark_label_of_interrupted_run(path.stem, document), document,
+    inputs.timelines.append(Timeline(add_interruption_to_run_label(path.stem, document), document,
                                      path))
 
 
 def add_replay(inputs: Inputs, path: Path, document: Json) -> None:
-    inputs.replays.append(Run(mark_label_of_interrupted_run(path.stem, document), path.stem,
+    inputs.replays.append(Run(add_interruption_to_run_label(path.stem, document), path.stem,
                               document,
                               document, path))
 
@@ -288,7 +288,7 @@ LINES = {
 }
 
 
-def add_answer_to_device_message(inputs: Inputs, path: Path, text: str) -> None:
+def add_device_reply_file_to_inputs(inputs: Inputs, path: Path, text: str) -> None:
     """Add a file with a device's answer to a message to the inputs; refuse any other text."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if not lines:
@@ -320,7 +320,7 @@ def read_bytes_of_input_file(path: Path) -> bytes:
 
 
 def add_input_file(inputs: Inputs, path: Path) -> None:
-    with refuse_read_errors(path):
+    with convert_read_errors_to_refusal(path):
         with path.open("rb") as file:
             head = file.read(len(aft.MAGIC))
         if head == aft.MAGIC:
@@ -336,7 +336,7 @@ def add_input_file(inputs: Inputs, path: Path) -> None:
         raise Refusal(f"{path}: neither text nor a record file: it begins with "
                       f"{data[:8].hex(' ')}; looked for {KNOWN}") from error
     if text.lstrip()[:1] not in ("{", "["):
-        add_answer_to_device_message(inputs, path, text)
+        add_device_reply_file_to_inputs(inputs, path, text)
         return
     try:
         document = json.loads(text)
@@ -360,7 +360,7 @@ def make_labels_unique(runs: list[Run]) -> None:
             run.label = f"{run.label} {seen[run.label]}"
 
 
-def rename_run_groups_with_equal_names(runs: list[Run]) -> None:
+def make_run_group_names_unique(runs: list[Run]) -> None:
     """Rename groups of runs to the paths of their files if files in two places share a name."""
     paths: dict[str, list[Path]] = {}
     for run in runs:
@@ -380,7 +380,7 @@ def read_inputs(paths: Sequence[Path]) -> Inputs:
     for path in files:
         with refuse_malformed_documents([path]):
             add_input_file(inputs, path)
-    rename_run_groups_with_equal_names(inputs.runs)
+    make_run_group_names_unique(inputs.runs)
     make_labels_unique(inputs.runs)
     make_labels_unique(inputs.fio)
     return inputs

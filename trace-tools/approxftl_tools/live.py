@@ -32,8 +32,8 @@ from approxftl_tools.figure import (
     Plot,
     Spans,
     choose_colours_of_plot_names,
-    list_panels_of_plot_with_names,
-    list_plot_names_with_legend_colour,
+    list_names_and_panels_of_plot,
+    list_names_in_plot_legend,
     printed_axis_name,
 )
 from approxftl_tools.output import write_file
@@ -42,8 +42,8 @@ from approxftl_tools.refusal import Refusal
 from approxftl_tools.svg import (
     LINE,
     PLOT_HEIGHT,
-    choose_x_ticks_of_means,
-    compute_scales_of_mean_plots,
+    choose_x_ticks_of_study_plots,
+    compute_study_plot_scales,
     panels_per_row,
     scale_of_dot_axis,
 )
@@ -132,7 +132,7 @@ def quantitative_channel(field: str, title: str, log: bool = False, **more: Any)
             "scale": {"type": "log", "nice": False} if log else {"type": "linear", **more}}
 
 
-def make_axis_of_names(names: Sequence[str]) -> Json:
+def make_vega_axis_labelled_with_names(names: Sequence[str]) -> Json:
     """Return an axis whose ticks are names: horizontal labels if they fit, else slanted ones."""
     longest = max((len(line) for name in names for line in name.split(", ")), default=0)
     if longest * len(names) > LETTERS:
@@ -156,12 +156,12 @@ def list_vega_layers_of_plot(plot: Plot) -> Json:
 @list_vega_layers_of_plot.register
 def bar_chart_layers(plot: Bars) -> Json:
     """Return the chart layers of grouped or stacked bars."""
-    names = list_plot_names_with_legend_colour(plot)
+    names = list_names_in_plot_legend(plot)
     apart: Json = {} if plot.stacked or len(names) < 2 else {
         "xOffset": {"field": "series", "type": "nominal", "sort": names}}
     encoding = {
         "x": {"field": "c0", "type": "nominal", "sort": None, "title": None,
-              "axis": make_axis_of_names(plot.categories)},
+              "axis": make_vega_axis_labelled_with_names(plot.categories)},
         "y": {**quantitative_channel("value",
                                      plot.unit), "stack": "zero" if plot.stacked else None},
         "order": {"field": "rank"}, **apart, **make_vega_fill_and_stroke_channels(plot, "series"),
@@ -179,7 +179,7 @@ def dot_chart_layers(plot: Dots) -> Json:
         "y": {"field": "c0", "type": "nominal", "sort": None, "title": None,
               "axis": {"labelLimit": 130}},
         "yOffset": {"field": "c1", "type": "nominal",
-                    "sort": list_plot_names_with_legend_colour(plot)},
+                    "sort": list_names_in_plot_legend(plot)},
         "tooltip": tooltip_channel(("c0", ""), ("c1", "of"), ("c2", plot.unit), ("c3", "low"),
                                    ("c4", "high"), ("c5", "runs"))}
     x = quantitative_channel("c2", plot.unit, log)
@@ -230,35 +230,35 @@ def prepend_transforms_to_layers(first: list[Json], layers: list[Json]) -> list[
 
 def make_vega_filter_of_published_values(plot: Means) -> str:
     """Return a Vega expression that selects the published values whose x lies on the axis."""
-    place = "isValid(datum.at)" if plot.has_numeric_axis else \
+    place = "isValid(datum.at)" if plot.is_x_axis_numeric else \
         f"indexof({json.dumps([str(x) for x in plot.xs])}, datum.c2) >= 0"
     return f"!{OWN} && {place}"
 
 
 def vega_mark_encoding(plot: Means) -> tuple[Json, Json]:
     """Return Vega's encoding of position and height for the marks of a study."""
-    plots = [one for _, one in list_panels_of_plot_with_names(plot) if isinstance(one, Means)]
-    x_scale, y_scale = compute_scales_of_mean_plots(plots)
+    plots = [one for _, one in list_names_and_panels_of_plot(plot) if isinstance(one, Means)]
+    x_scale, y_scale = compute_study_plot_scales(plots)
     y = quantitative_channel("c3", plot.y_label, plot.log_y)
     y["scale"] |= {"domain": [y_scale[0], y_scale[-1]], "nice": False}
-    if plot.has_numeric_axis:
+    if plot.is_x_axis_numeric:
         x = quantitative_channel("at", plot.x_label, plot.log_x)
         x["scale"] |= {"domain": [x_scale[0], x_scale[-1]], "nice": False}
-        if few := choose_x_ticks_of_means(plots):
+        if few := choose_x_ticks_of_study_plots(plots):
             x["axis"] |= {"values": few, "labelExpr": "format(datum.value, '~g')"}
         return {"x": x}, y
     names = [str(x) for x in plot.xs]
     x = {"field": "c2", "type": "nominal", "sort": names, "title": plot.x_label,
-         "scale": {"domain": names}, "axis": make_axis_of_names(names)}
+         "scale": {"domain": names}, "axis": make_vega_axis_labelled_with_names(names)}
     apart = {} if plot.kind == "stack" or len(plot.series) < 2 else {
         "xOffset": {"field": "c1", "type": "nominal", "sort": list(plot.series),
                     "scale": {"domain": list(plot.series)}}}
     return {"x": x, **apart}, y
 
 
-def list_vega_layers_of_study_means(plot: Means, place: Json, y: Json) -> list[Json]:
+def make_vega_layers_of_mean_values(plot: Means, place: Json, y: Json) -> list[Json]:
     """Return the chart layers (marks) of the means that the study measured."""
-    if plot.has_bars:
+    if plot.is_bar_chart:
         ends = {"y": {**y, "field": "below"}, "y2": {"field": "top"}}
         return [{"mark": "bar",
                  "encoding": {**place, **ends, **make_vega_channels_of_layered_marks(plot, "c1")}}]
@@ -266,7 +266,7 @@ def list_vega_layers_of_study_means(plot: Means, place: Json, y: Json) -> list[J
     lines: list[Json] = [
         {"mark": {"type": "line", "clip": True, "interpolate": steps, "strokeWidth": wide},
          "encoding": {**place, "y": y, **of}}
-        for wide, of in make_vega_channels_of_lines(plot, "c1")] if plot.has_numeric_axis else []
+        for wide, of in make_vega_channels_of_lines(plot, "c1")] if plot.is_x_axis_numeric else []
     return [*lines, {"mark": {"type": "point", "filled": True, "clip": True, "size": 55,
                               "opacity": 0 if plot.kind == "cdf" else 1},
                      "encoding": {**place, "y": y,
@@ -279,7 +279,7 @@ def make_vega_transforms_of_bar_ends(plot: Means) -> list[Json]:
     way: list[Json] = [{"calculate": f"indexof({names}, datum.c1)", "as": "rank"},
                        {"stack": "c3", "groupby": ["c0", "c2"], "sort": [{"field": "rank"}],
                         "as": ["below", "top"]}] if plot.kind == "stack" else [
-        {"calculate": f"{compute_scales_of_mean_plots([plot])[1][0] if plot.log_y else 0}",
+        {"calculate": f"{compute_study_plot_scales([plot])[1][0] if plot.log_y else 0}",
          "as": "below"},
         {"calculate": "datum.c3", "as": "top"}]
     return [*way, *(
@@ -328,12 +328,12 @@ def published_value_chart_layers(plot: Means, place: Json, y: Json) -> list[Json
 def list_vega_layers_of_study_plot(plot: Means) -> Json:
     """Return the chart layers of a study's means beside published values."""
     place, y = vega_mark_encoding(plot)
-    ends = ("from", "to") if plot.has_bars else ("c4", "c5")
-    own: list[Json] = [*list_vega_layers_of_study_means(plot, place, y),
-                       *interval_chart_layers(plot, place, y, *ends, plain=plot.has_bars)]
-    if plot.has_numeric_axis:
+    ends = ("from", "to") if plot.is_bar_chart else ("c4", "c5")
+    own: list[Json] = [*make_vega_layers_of_mean_values(plot, place, y),
+                       *interval_chart_layers(plot, place, y, *ends, plain=plot.is_bar_chart)]
+    if plot.is_x_axis_numeric:
         own[0]["params"] = [ZOOM]
-    ways = make_vega_transforms_of_bar_ends(plot) if plot.has_bars else []
+    ways = make_vega_transforms_of_bar_ends(plot) if plot.is_bar_chart else []
     layers = [*prepend_transforms_to_layers([{"filter": OWN}, *ways], own),
               *published_value_chart_layers(plot, place, y), *reference_line_layer("y", plot.line)]
     panel = [("c0", "in")] if len(plot.facets) > 1 else []
@@ -341,12 +341,12 @@ def list_vega_layers_of_study_plot(plot: Means) -> Json:
                            ("c4", "low"), ("c5", "high"), ("c6", "runs"), ("c7", "from"))
     number_ = [{"calculate": "toNumber(replace(datum.c2, '%', ''))", "as": "at"}]
     found: Json = {"height": PLOT_HEIGHT, "layer": layers, "encoding": {"tooltip": said}}
-    panels_ = list_panels_of_plot_with_names(plot)
+    panels_ = list_names_and_panels_of_plot(plot)
     if len(panels_) > 1:
         found = {"facet": {"field": "c0", "type": "nominal", "title": None,
                            "sort": list(plot.facets)},
                  "columns": panels_per_row(panels_), "spec": {**found, "height": 0.7 * PLOT_HEIGHT}}
-    return {**found, "transform": number_ if plot.has_numeric_axis else [],
+    return {**found, "transform": number_ if plot.is_x_axis_numeric else [],
             "usermeta": {"words": ["c0", "c1", "c2"], "texts": ["c0", "c1", "c2", "c7"]}}
 
 
@@ -471,7 +471,7 @@ def build_script_bundle() -> str | None:
     return made
 
 
-def page_script_parts(code: str) -> Json:
+def make_scripts_of_figure_page(code: str) -> Json:
     """Return the scripts of a page with figures: live.js, and Vega's `code` compressed."""
     return {"notice": NOTICE, "script": (HERE / "live.js").read_text("utf-8"),
             "packed": base64.b64encode(gzip.compress(code.encode(), mtime=0)).decode()}

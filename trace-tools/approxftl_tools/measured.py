@@ -9,8 +9,8 @@ from approxftl_tools.figure import Cell, number_as_text
 from approxftl_tools.inputs import Device, Inputs, Run
 from approxftl_tools.measures import (
     BY_KEY,
-    all_measures,
     compute_ratio_to_base_value,
+    compute_result_measures,
     compute_scaled_quotient,
     get_json_value_at_key_path,
     scale_time_to_unit,
@@ -52,7 +52,7 @@ class Table:
     lines: Sequence[Line]
     sources: Sequence[str]
 
-    def format_rows_with_ratios(self) -> list[list[str]]:
+    def format_values_and_ratios(self) -> list[list[str]]:
         """Return the table as text; later columns also have the ratio to the first column."""
         return [[self.title, *self.labels],
                 *([line.title, line.said[0], *(
@@ -118,13 +118,13 @@ def group_devices_that_differ_in_policy(devices: Sequence[Device]) -> list[list[
     return list(groups.values())
 
 
-def is_device_compared_with_others(inputs: Inputs, device: Device) -> bool:
+def is_device_in_policy_comparison(inputs: Inputs, device: Device) -> bool:
     return any(len(group) > 1 and device in group
                for group in group_devices_that_differ_in_policy(inputs.devices))
 
 
 def device_counters_table(devices: Sequence[Device]) -> Table:
-    found = [all_measures(device.data) for device in devices]
+    found = [compute_result_measures(device.data) for device in devices]
     times = [compute_scaled_quotient(get_json_value_at_key_path(device.data, "counters",
                                                                 "array_program_ns"),
                                      get_json_value_at_key_path(device.data, "counters",
@@ -180,7 +180,7 @@ def column_value_text(column: dict[str, Cell], key: str) -> str:
     return value_with_unit(split_key_into_title_and_unit(key)[1], column.get(key))
 
 
-def tabulate_runs_of_program(programs: Sequence[Run]) -> Table:
+def make_table_of_annotated_program(programs: Sequence[Run]) -> Table:
     """Return a table of a program's runs; one column has both phases (store, read) of a run."""
     columns: dict[str, dict[str, Cell]] = {}
     for program in programs:
@@ -204,11 +204,11 @@ def tabulate_runs_of_program(programs: Sequence[Run]) -> Table:
 # ---------------------------------------------------------------- all
 
 
-def measured_tables(inputs: Inputs) -> list[Table]:
+def make_measurement_tables(inputs: Inputs) -> list[Table]:
     """Return all tables of measurements: of fio, then of devices, then of annotated programs."""
     return [*([fio_latency_table(inputs.fio)] if inputs.fio else []),
             *(device_counters_table(group)
               for group in group_devices_that_differ_in_policy(inputs.devices)
               if len(group) > 1),
-            *(tabulate_runs_of_program([one for one in inputs.programs if one.group == app])
+            *(make_table_of_annotated_program([one for one in inputs.programs if one.group == app])
               for app in dict.fromkeys(program.group for program in inputs.programs))]

@@ -69,7 +69,7 @@ def make_counter_reader(name: str) -> Callable[[Json], float | None]:
     return make_result_number_reader("counters", name)
 
 
-def approximate_error_rate(data: Json) -> float | None:
+def compute_bit_error_rate_of_approx_data(data: Json) -> float | None:
     """Return the share of flipped bits among all bits of approximate data read."""
     bits = compute_scaled_quotient(get_json_value_at_key_path(data, "counters",
                                                               "read_flipped_bits"),
@@ -112,7 +112,7 @@ def make_percentage_reader(value: Callable[[Json], float | None]) -> Callable[[J
     return percentage_in_result
 
 
-def response_measures(kind: str) -> Iterator[Measure]:
+def make_response_time_measures(kind: str) -> Iterator[Measure]:
     group = f"{kind}s"
     for what, title in (("mean", "mean"), ("p50", "p50"), ("p99", "p99"),
                         ("p99_9", "p99.9"), ("max", "max")):
@@ -124,7 +124,7 @@ def response_measures(kind: str) -> Iterator[Measure]:
                   make_response_time_reader(f"{kind}_service", "mean"))
 
 
-def class_write_measures(name: str, title: str) -> Iterator[Measure]:
+def make_write_response_measures_of_class(name: str, title: str) -> Iterator[Measure]:
     """Yield the measures of writes by data class; reads have none, as they may mix classes."""
     for what, said in (("mean", "mean"), ("p99", "p99")):
         yield Measure(f"write_{name}_response_{what}_ns", f"write response, {title}, {said}",
@@ -132,10 +132,10 @@ def class_write_measures(name: str, title: str) -> Iterator[Measure]:
 
 
 MEASURES: tuple[Measure, ...] = (
-    *response_measures("read"),
-    *response_measures("write"),
-    *class_write_measures("precise", "precise"),
-    *class_write_measures("approx", "approximate"),
+    *make_response_time_measures("read"),
+    *make_response_time_measures("write"),
+    *make_write_response_measures_of_class("precise", "precise"),
+    *make_write_response_measures_of_class("approx", "approximate"),
     Measure("requests_per_second", "throughput", "load", requests_per_second, False),
     Measure("lun_utilisation_percent", "die utilisation", "load",
             make_percentage_reader(make_result_number_reader("luns", "mean_utilisation")), None),
@@ -164,7 +164,7 @@ MEASURES: tuple[Measure, ...] = (
     Measure("read_flipped_bits", "flipped bits read", "quality",
             make_counter_reader("read_flipped_bits")),
     Measure("bit_error_rate", "bit error rate of approximate data", "quality",
-            approximate_error_rate),
+            compute_bit_error_rate_of_approx_data),
     Measure("read_corrected_bits", "bits corrected", "quality",
             make_counter_reader("read_corrected_bits")),
     Measure("read_lost_units", "units lost", "quality", make_counter_reader("read_lost_units")),
@@ -179,7 +179,7 @@ HEADLINE = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mea
             "bit_error_rate", "read_lost_units", "policy_bugs")
 
 
-def all_measures(data: Json, unit_bytes: int | None = None) -> dict[str, float | None]:
+def compute_result_measures(data: Json, unit_bytes: int | None = None) -> dict[str, float | None]:
     known = {**data, "unit_bits": 8 * unit_bytes if unit_bytes else None}
     return {measure.key: measure.value(known) for measure in MEASURES}
 

@@ -24,7 +24,7 @@ from approxftl.models.choice import (
     merge_extents,
     whole_units_in_byte_ranges,
 )
-from approxftl.models.planes import Layout, PlaneFile, Planes, is_stored_by_plane, read_in_pieces
+from approxftl.models.planes import Layout, PlaneFile, Planes, is_bit_plane_model, read_file_chunks
 from approxftl.models.source import FileSource, ModelError, printable_name
 from approxftl.models.tensors import Model, Tensor
 from approxftl_tools import command
@@ -130,12 +130,12 @@ def decide_tensor_class(choice: Choice, tensor: Tensor) -> Verdict:
     return Verdict(tensor, stored, None if why_not else stored, why_not)
 
 
-def decide_tensor_planes(choice: Choice, one: Planes) -> Verdict:
+def choose_approximate_planes(choice: Choice, one: Planes) -> Verdict:
     """Decide which planes of a tensor, stored by bit plane, are approximate."""
     why_not = choice.why_tensor_is_precise(one.tensor, apart=True)
     low = 0 if why_not else choice.count_approximate_bit_planes(one.tensor.element)
-    return Verdict(one.tensor, (one.at, one.end_of_planes - one.at),
-                   one.range_of_low_planes(low) if low else None,
+    return Verdict(one.tensor, (one.at, one.end_offset_of_planes - one.at),
+                   one.byte_range_of_lowest_bit_planes(low) if low else None,
                    why_not or ("" if low else "no planes"), low)
 
 
@@ -147,7 +147,7 @@ def select_tensors_to_store_by_plane(choice: Choice, model: Model) -> list[Tenso
             and not choice.why_tensor_is_precise(tensor, apart=True)]
 
 
-def approximate_tensor_ranges(args: argparse.Namespace,
+def list_approximate_byte_ranges(args: argparse.Namespace,
                        verdicts: Sequence[Verdict]) -> list[tuple[Range, int]]:
     """Return the approximate byte ranges of the file with their quality levels, by offset."""
     levels: dict[int, list[Range]] = {}
@@ -160,12 +160,12 @@ def approximate_tensor_ranges(args: argparse.Namespace,
     return sorted((one, level) for level, ranges in levels.items() for one in merge_extents(ranges))
 
 
-def tag_decisions_to_json(args: argparse.Namespace, path: Path, model: Model,
+def convert_tag_decisions_to_json(args: argparse.Namespace, path: Path, model: Model,
                        verdicts: Sequence[Verdict], ) -> dict[str, Any]:
-    ranges = approximate_tensor_ranges(args, verdicts)
+    ranges = list_approximate_byte_ranges(args, verdicts)
     units = whole_units_in_byte_ranges(merge_extents(one for one, _ in ranges))
     return {
-        "path": str(path), "form": model.form, "by_plane": is_stored_by_plane(model),
+        "path": str(path), "form": model.form, "by_plane": is_bit_plane_model(model),
         "total_bytes": model.source.size, "unit_bytes": UNIT,
         "approximate_bytes": sum(length for _, length in units),
         "ranges": [{"offset_bytes": offset, "length_bytes": length, "level": level}
@@ -208,7 +208,7 @@ def print_tag_decisions_of_tensors(args: argparse.Namespace, argv: Sequence[str]
                                    told: dict[str, Any]) -> int:
     """Print which tensors are approximate, and why others are not, as JSON or as a table."""
     if args.json:
-        print(json.dumps({**command.make_first_keys_of_json_document("tag", ["model", *argv]),
+        print(json.dumps({**command.make_common_keys_of_json_documents("tag", ["model", *argv]),
                           **told}, indent=1))
     else:
         rows = [("TENSOR", "TYPE", "SHAPE", "BYTES", "APPROXIMATE", "")]
@@ -226,15 +226,16 @@ def print_tag_decisions_of_tensors(args: argparse.Namespace, argv: Sequence[str]
 
 def decide_tensor_classes(choice: Choice, model: Model) -> list[Verdict]:
     """Decide for each tensor of a model which part of it is approximate."""
-    if is_stored_by_plane(model):
-        return [decide_tensor_planes(choice, one) for one in PlaneFile(model).planes]
+    if is_bit_plane_model(model):
+        return [choose_approximate_planes(choice, one) for one in PlaneFile(model).planes]
     return [decide_tensor_class(choice, tensor) for tensor in model.tensors]
 
 
 def tag_model_file(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
     with open_model(args.file) as source:
         model = parse_model(source)
-        told = tag_decisions_to_json(args, args.file, model, decide_tensor_classes(choice, model))
+        told = convert_tag_decisions_to_json(args, args.file, model,
+                                             decide_tensor_classes(choice, model))
     if not args.dry_run:
         replace_file_tags(args.file, told, args)
     return {**told, "tagged": not args.dry_run}
@@ -256,11 +257,11 @@ def write_model_by_plane(args: argparse.Namespace, choice: Choice) -> dict[str, 
     """Write a file whose data are ordered by bit plane; set its tags before the data."""
     with open_model(args.file) as source:
         model = parse_model(source)
-        if is_stored_by_plane(model):
+        if is_bit_plane_model(model):
             raise Refusal(f"{args.file}: it is by plane already")
         layout = Layout(model, select_tensors_to_store_by_plane(choice, model))
-        told = tag_decisions_to_json(args, args.to_planes, layout.model,
-                                  [decide_tensor_planes(choice, one) for one in layout.planes])
+        told = convert_tag_decisions_to_json(args, args.to_planes, layout.model,
+                                  [choose_approximate_planes(choice, one) for one in layout.planes])
         told |= {"by_plane": True, "total_bytes": layout.size, "tagged": False}
         if not args.dry_run:
             with command.temporary_output(args.to_planes) as path, path.open("wb") as file:
@@ -274,20 +275,20 @@ def restore_model_from_planes(args: argparse.Namespace, argv: Sequence[str]) -> 
     """Restore the original file from a file stored by bit plane; report the changed bits."""
     with open_model(args.file) as source:
         model = parse_model(source)
-        if not is_stored_by_plane(model):
+        if not is_bit_plane_model(model):
             raise Refusal(f"{args.file}: it is not by plane")
         file = PlaneFile(model)
         file.check_bytes_outside_planes()
         changed = {one.tensor.name: bits for one in file.planes
-                   if (bits := file.changed_planes(one))}
+                   if (bits := file.find_damaged_bit_planes(one))}
         if not args.dry_run:
             with command.temporary_output(args.from_planes) as path, path.open("wb") as out:
-                for piece in read_in_pieces(file, 0, file.size):
+                for piece in read_file_chunks(file, 0, file.size):
                     out.write(piece)
-        unchanged = file.is_original_unchanged
+        unchanged = file.is_original_model_intact
     if args.json:
         print(json.dumps({
-            **command.make_first_keys_of_json_document("tag", ["model", *argv]),
+            **command.make_common_keys_of_json_documents("tag", ["model", *argv]),
                           "path": str(args.file),
             "made": str(args.from_planes), "form": file.form, "total_bytes": file.size,
             "unchanged": unchanged,

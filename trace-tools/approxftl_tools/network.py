@@ -75,7 +75,7 @@ def network_layer_outputs(layers: Sequence[Layer], pictures: Floats) -> list[Flo
     return values
 
 
-def measure_recognised_share(layers: Sequence[Layer], data: Digits) -> float:
+def measure_recognition_rate(layers: Sequence[Layer], data: Digits) -> float:
     """Return the share of images that are recognised; a NaN score ranks last."""
     found = np.nan_to_num(network_layer_outputs(layers, data.pictures)[-1], nan=-np.inf)
     return float((found.argmax(axis=1) == data.labels).mean())

@@ -27,13 +27,13 @@ PLAIN = " !$()*+,-./:;<=>?@[]^_`{|}~"
 RELATIVE = re.compile(r"(.*) (\S+x|\S+ \[.*\])")
 
 
-def split_cell_into_value_and_ratio(cell: str) -> tuple[str, str]:
+def split_table_cell_into_value_and_ratio(cell: str) -> tuple[str, str]:
     """Split a table cell such as "12.5 0.594x" into value and ratio; "" without a ratio."""
     found = RELATIVE.fullmatch(cell)
     return (found[1], found[2]) if found else (cell, "")
 
 
-def cell_as_text(value: Cell) -> str:
+def format_table_cell(value: Cell) -> str:
     """Return the text of a table's cell; a line does not break between a number and its "%"."""
     return number_as_text(value, 6).replace(" %", "\u00a0%")
 
@@ -48,7 +48,7 @@ def template_environment() -> Any:
     found = library.Environment(
         loader=library.FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, undefined=library.StrictUndefined)
-    found.filters |= {"cell": cell_as_text, "apart": split_cell_into_value_and_ratio,
+    found.filters |= {"cell": format_table_cell, "apart": split_table_cell_into_value_and_ratio,
                       "address": lambda text: quote(text, safe=PLAIN)}
     return found
 

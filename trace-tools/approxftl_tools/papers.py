@@ -99,7 +99,7 @@ def describe_all_paper_figures(setting: Setting) -> Json:
 def draw_paper_figure(one: Made, store: Store, folder: Path, kind: str, style: Style,
                       reports: Sequence[Json]) -> tuple[Figure, list[Path], list[str]]:
     """Draw a paper's figure and write its CSV; return the figure, its files and its policies."""
-    groups = study_table.group_finished_points_over_seeds(one.plan, store)
+    groups = study_table.group_points_ignoring_seed(one.plan, store)
     chart = draw_figure_of_study(one.plan, one.spec, groups, reports,
                                  f"In the paper: {one.spec.figure_spec_as_text()} "
                                  f"Here: {one.plan.text}")

@@ -16,7 +16,7 @@ import approxftl
 from approxftl import Class
 from approxftl.models import parse_model
 from approxftl.models.choice import Choice
-from approxftl.models.planes import Layout, PlaneFile, Planes, is_stored_by_plane, read_in_pieces
+from approxftl.models.planes import Layout, PlaneFile, Planes, is_bit_plane_model, read_file_chunks
 from approxftl.models.source import FileSource, MemorySource, ModelError
 from approxftl.models.tensors import Tensor
 from approxftl_tools import command, lossy
@@ -77,7 +77,7 @@ class Subject:
     judged: int
 
     @property
-    def precise_copy_name(self) -> str:
+    def precise_file_name(self) -> str:
         return f"{self.name}.precise"
 
 
@@ -111,7 +111,8 @@ def make_plane_app_parser(subject: Subject) -> command.Parser:
     return parser
 
 
-def levels_of_planes(said: Sequence[tuple[int, int | None]], planes: int) -> list[int]:
+def list_quality_levels_of_bit_planes(said: Sequence[tuple[int, int | None]],
+                                      planes: int) -> list[int]:
     """Return the quality level of each approximate plane, the lowest first."""
     levels = [1] * planes
     for level, lowest in said:
@@ -122,14 +123,14 @@ def levels_of_planes(said: Sequence[tuple[int, int | None]], planes: int) -> lis
     return levels
 
 
-def collect_parameters_of_stored_numbers(subject: Subject, args: argparse.Namespace) -> Json:
+def collect_parameters_of_stored_data(subject: Subject, args: argparse.Namespace) -> Json:
     """Return the parameters of the data, which are stored in the files."""
     kind = args.type or "bfloat16"
     usual = Choice(planes=args.planes).count_approximate_bit_planes(KINDS[kind])
     if args.planes not in (None, usual):
         raise Refusal(f"--planes: a number of {kind} has {KINDS[kind].bits}", command.USAGE)
     return {"app": subject.name, "type": kind, "planes": usual,
-            "levels": levels_of_planes(args.level or (), usual),
+            "levels": list_quality_levels_of_bit_planes(args.level or (), usual),
             **{name: getattr(args, name) or one.usual
                for name, one in subject.parameters.items()}}
 
@@ -151,7 +152,7 @@ def device_counters(folder: Path) -> Json | None:
     return found
 
 
-def compute_device_costs_between_readings(before: Json | None, after: Json | None) -> Json | None:
+def subtract_device_cost_counters(before: Json | None, after: Json | None) -> Json | None:
     """Return the device's energy, time and wear between two readings of its counters."""
     if before is None or after is None:
         return None
@@ -159,7 +160,7 @@ def compute_device_costs_between_readings(before: Json | None, after: Json | Non
             for cost, names in COSTS.items()}
 
 
-def refuse_file_of_other_program(subject: Subject, path: Path, force: bool) -> None:
+def refuse_to_replace_foreign_file(subject: Subject, path: Path, force: bool) -> None:
     """Raise Refusal if the file exists and was not written by `subject`, the running program."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise Refusal(f"{path}: is not a file of this program, and no file at all")
@@ -174,15 +175,15 @@ def refuse_file_of_other_program(subject: Subject, path: Path, force: bool) -> N
 
 def get_byte_range_of_bit_plane(one: Planes, bit: int) -> tuple[int, int]:
     """Return offset and length, in the file, of the plane with bit number `bit`."""
-    return one.end_of_planes - (bit + 1) * one.bytes_of_plane, one.bytes_of_plane
+    return one.end_offset_of_planes - (bit + 1) * one.bytes_of_plane, one.bytes_of_plane
 
 
-def write_approximate_and_precise_file(subject: Subject, args: argparse.Namespace) -> Json:
+def write_approximate_and_precise_files(subject: Subject, args: argparse.Namespace) -> Json:
     """Store the numbers twice: in a precise and in an approximate file."""
-    setup, names = collect_parameters_of_stored_numbers(subject, args), (subject.precise_copy_name,
-                                                                         subject.name)
+    setup, names = collect_parameters_of_stored_data(subject, args), (subject.precise_file_name,
+                                                                      subject.name)
     for name in names:
-        refuse_file_of_other_program(subject, args.directory / name, args.force)
+        refuse_to_replace_foreign_file(subject, args.directory / name, args.force)
     model = parse_model(MemorySource(subject.make(setup)))
     layout = Layout(model, lossy.select_lossy_tensors(model.tensors))
     with approxftl.MountedDevice(args.directory, require=args.require) as device:
@@ -203,8 +204,8 @@ def write_approximate_and_precise_file(subject: Subject, args: argparse.Namespac
             os.sync()
             counts.append(device_counters(args.directory))
     return {"parameters": setup,
-            "cost": {"precise": compute_device_costs_between_readings(*counts[:2]),
-                     "tagged": compute_device_costs_between_readings(*counts[1:])}}
+            "cost": {"precise": subtract_device_cost_counters(*counts[:2]),
+                     "tagged": subtract_device_cost_counters(*counts[1:])}}
 
 
 # Reading
@@ -214,7 +215,7 @@ def open_plane_file_uncached(file: Any) -> PlaneFile:
     """Open a file stored by bit plane, after dropping its pages from the page cache."""
     os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     model = parse_model(FileSource(file))
-    if not is_stored_by_plane(model):
+    if not is_bit_plane_model(model):
         raise ModelError("it is not by plane")
     return PlaneFile(model)
 
@@ -236,12 +237,12 @@ def read_parameters_from_file(subject: Subject, file: PlaneFile) -> Json:
 
 
 @contextmanager
-def open_approximate_and_precise_file(subject: Subject,
-                                      folder: Path) -> Iterator[tuple[PlaneFile, PlaneFile, int]]:
+def open_approximate_and_precise_files(subject: Subject,
+                                       folder: Path) -> Iterator[tuple[PlaneFile, PlaneFile, int]]:
     """Yield the approximate file, its precise copy, and a descriptor of the approximate file."""
     path = folder / subject.name
     try:
-        with path.open("rb") as stored, (folder / subject.precise_copy_name).open("rb") as precise:
+        with path.open("rb") as stored, (folder / subject.precise_file_name).open("rb") as precise:
             yield open_plane_file_uncached(stored), open_plane_file_uncached(
                 precise), stored.fileno()
     except FileNotFoundError as error:
@@ -268,9 +269,9 @@ def count_flips_of_each_plane(stored: PlaneFile, precise: PlaneFile, planes: Pla
                                    for file in (stored, precise))) for place in ranges]
 
 
-def count_file_flips(stored: PlaneFile, precise: PlaneFile) -> int:
+def count_bit_flips_of_file(stored: PlaneFile, precise: PlaneFile) -> int:
     """Return the number of bits that differ between two files."""
-    parts = zip(*(read_in_pieces(file.source, 0, file.source.size) for file in (stored, precise)),
+    parts = zip(*(read_file_chunks(file.source, 0, file.source.size) for file in (stored, precise)),
                 strict=True)
     return sum(count_differing_bits(one, other) for one, other in parts)
 
@@ -288,9 +289,9 @@ def query_errors_reported_by_device(folder: Path, fd: int, require: bool) -> Jso
             "flipped_bits_by_level": [one.flipped_bits for one in levels]}
 
 
-def predict_quality_with_flips(subject: Subject, setup: Json, precise: PlaneFile,
-                               rates: Sequence[float],
-                               draws: int) -> Json:
+def predict_quality_after_flips(subject: Subject, setup: Json, precise: PlaneFile,
+                                rates: Sequence[float],
+                                draws: int) -> Json:
     """Return mean and range of the quality of copies with random flips at the measured rates."""
     tensors, original = parse_model(precise).tensors, read_tensors_from_plane_file(precise)
     chance = np.random.default_rng([setup["seed"], 2])
@@ -304,20 +305,21 @@ def predict_quality_with_flips(subject: Subject, setup: Json, precise: PlaneFile
 
 def read_back_and_compare_both_files(subject: Subject, args: argparse.Namespace) -> Json:
     """Read the approximate and the precise file back and return their comparison."""
-    with open_approximate_and_precise_file(subject, args.directory) as (stored, precise, fd):
+    with open_approximate_and_precise_files(subject, args.directory) as (stored, precise, fd):
         for file in (stored, precise):
             file.check_bytes_outside_planes()
         setup = read_parameters_from_file(subject, stored)
         if read_parameters_from_file(subject, precise) != setup or precise.sha256 != stored.sha256:
-            raise Refusal(f"{args.directory / subject.precise_copy_name}: it is of other numbers")
-        said = vars(args) | {"level": args.level and levels_of_planes(args.level, setup["planes"])}
+            raise Refusal(f"{args.directory / subject.precise_file_name}: it is of other numbers")
+        said = vars(args) | {"level": args.level
+                             and list_quality_levels_of_bit_planes(args.level, setup["planes"])}
         for name, key in (("type", "type"), ("planes", "planes"), ("level", "levels"),
                           *zip(subject.parameters, subject.parameters, strict=True)):
             if said[name] not in (None, setup[key]):
                 raise Refusal(f"--{name}: {args.directory / subject.name} was made with "
                               f"{setup[key]}", command.USAGE)
-        if not precise.is_original_unchanged:
-            raise Refusal(f"{args.directory / subject.precise_copy_name}: precise data are damaged",
+        if not precise.is_original_model_intact:
+            raise Refusal(f"{args.directory / subject.precise_file_name}: precise data are damaged",
                           command.NOT_VERIFIED)
         told = query_errors_reported_by_device(args.directory, fd, args.require)
         return compare_stored_with_precise_numbers(subject, setup, (stored, precise), told,
@@ -347,13 +349,14 @@ def compare_stored_with_precise_numbers(subject: Subject, setup: Json,
         "parameters": setup, "device_active": told is not None,
         "inputs": {"total_bytes": stored.source.size, "approximate_bytes": bits // 8 * len(levels),
                    "flipped_bits": sum(by_level), "flipped_bits_by_level": by_level,
-                   "damaged_precise_bits": count_file_flips(stored, precise) - sum(by_level)},
+                   "damaged_precise_bits": count_bit_flips_of_file(stored, precise)
+                   - sum(by_level)},
         **({"reported": told} if told else {}),
         "repaired_values": repaired,
         "share": {
             "of": subject.measure, "precise": subject.judge(setup, tensors, original)[0],
             "stored": share,
-            "predicted": predict_quality_with_flips(subject, setup, precise, rates, draws)},
+            "predicted": predict_quality_after_flips(subject, setup, precise, rates, draws)},
         "arrays": [{"name": planes.tensor.name, "numbers": planes.count_numbers_of_tensor,
                     "flipped_bits_by_plane": flips[at],
                     "share": judge_damage_of_single_tensor(planes.tensor.name)}
@@ -364,7 +367,7 @@ def compare_stored_with_precise_numbers(subject: Subject, setup: Json,
 # Reporting
 
 
-def print_tag_savings(cost: Json) -> None:
+def print_energy_time_and_wear_saved_by_tags(cost: Json) -> None:
     """Print the energy, time and wear that the tags saved, if the device has counted them."""
     precise, tagged = cost["precise"], cost["tagged"]
     if not precise or not tagged:
@@ -384,7 +387,7 @@ def print_plane_report(subject: Subject, report: Json) -> None:
           f"{numbers}" + (f", levels {' '.join(map(str, setup['levels']))}"
                           if set(setup["levels"]) - {1} else ""))
     if "cost" in report:
-        print_tag_savings(report["cost"])
+        print_energy_time_and_wear_saved_by_tags(report["cost"])
     if "share" not in report:
         return
     if not report["device_active"]:
@@ -413,13 +416,13 @@ def run_plane_app(subject: Subject) -> int:
         report: Json = {"app": subject.name, "phase": args.phase, "labels": args.label}
         try:
             if args.phase != "read":
-                report |= write_approximate_and_precise_file(subject, args)
+                report |= write_approximate_and_precise_files(subject, args)
             if args.phase != "write":
                 report |= read_back_and_compare_both_files(subject, args)
         except approxftl.RefusedError as error:
             raise Refusal(f"{args.directory}: {error.strerror}") from error
         if args.json:
-            document = {**command.make_first_keys_of_json_document("app", [subject.name, *words]),
+            document = {**command.make_common_keys_of_json_documents("app", [subject.name, *words]),
                         **report}
             command.write_json_document(args.json, document)
         if args.json != command.STANDARD:

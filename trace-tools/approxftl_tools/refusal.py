@@ -18,7 +18,7 @@ class Refusal(Exception):  # noqa: N818
 
 
 @contextmanager
-def refuse_read_errors(path: Path) -> Iterator[None]:
+def convert_read_errors_to_refusal(path: Path) -> Iterator[None]:
     """Turn an OSError of reading a file into a Refusal."""
     try:
         yield

@@ -18,22 +18,22 @@ from approxftl_tools.figure_runs import (
     Lacking,
     count_workloads_beyond_panel_limit,
     first_run_of_policy,
-    ordered_policies,
+    list_policies_in_run_order,
 )
 from approxftl_tools.inputs import (
     WHAT_FILES_ARE,
     Inputs,
     Run,
-    mark_label_of_interrupted_run,
+    add_interruption_to_run_label,
     read_inputs,
 )
 from approxftl_tools.measures import compute_ratio_to_base_value
 from approxftl_tools.page import DIGITS, figure_template_data, render_page
 from approxftl_tools.report_words import (
+    confidence_interval_rows,
     describe_policy_comparison,
     describe_simulation,
     make_first_sentence_of_report,
-    mean_interval_rows,
 )
 from approxftl_tools.seeds import average_runs_over_seeds
 from approxftl_tools.study_report import result_tables_of_folder
@@ -43,8 +43,8 @@ Json = dict[str, Any]
 #: If a kind has more figures than the first number, only so many are shown.
 ALIKE, FIRST = 24, 4
 def measures_as_csv(runs: Sequence[Run]) -> str:
-    values = [compare.measures_of_run(run) for run in runs]
-    shown = compare.measures_with_values(values, every=True)
+    values = [compare.compute_measures_of_run(run) for run in runs]
+    shown = compare.drop_empty_measures(values, every=True)
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["input", "policy", *(measure.key for measure in shown)])
@@ -56,14 +56,15 @@ def measures_as_csv(runs: Sequence[Run]) -> str:
 
 def make_table_of_mean_policy_ratios(inputs: Inputs) -> list[list[str]]:
     """Return a table of mean ratios to the first policy over all inputs, header first."""
-    others = ordered_policies(inputs.runs)[1:]
-    groups = [inputs.runs_of_group(name) for name in inputs.group_names()]
-    pairs = {policy: [(compare.measures_of_run(run), compare.measures_of_run(group[0]))
+    others = list_policies_in_run_order(inputs.runs)[1:]
+    groups = [inputs.list_runs_in_group(name) for name in inputs.list_run_groups()]
+    pairs = {policy: [(compare.compute_measures_of_run(run),
+                       compare.compute_measures_of_run(group[0]))
                       for group in groups if (run := first_run_of_policy(group, policy))]
              for policy in others}
     lines = [["", *others]]
     values = [ours for found in pairs.values() for ours, _ in found]
-    for measure in compare.measures_with_values(values, every=False):
+    for measure in compare.drop_empty_measures(values, every=False):
         cells = []
         for found in pairs.values():
             ratios = [one for ours, base in found
@@ -83,31 +84,29 @@ def make_tables_of_report(inputs: Inputs) -> Json:
                        "geometric mean, least and most"} if many else None
     blocks = []
     for runs in compare.group_runs_for_comparison(inputs) if not many else ():
-        rows, beside = (mean_interval_rows, ", and intervals of 95 %") if runs[0].seeds else \
+        rows, beside = (confidence_interval_rows, ", and intervals of 95 %") if runs[0].seeds else \
             (compare.comparison_rows, "")
         caption = (f"{runs[0].group}; beside a value how many times that of {runs[0].label} it is"
                    f"{beside}")
         blocks.append((rows(runs, every=False), rows(runs, every=True), caption))
     alone = [one for one in inputs.devices
-             if not measured.is_device_compared_with_others(inputs, one)]
+             if not measured.is_device_in_policy_comparison(inputs, one)]
     return {"over": over, "blocks": blocks, "failures": compare.list_failed_policies(inputs),
-            "replays": [(compare.make_rows_of_main_replay_values(one),
+            "replays": [(compare.make_short_replay_report_rows(one),
                          compare.make_replay_latency_rows(one),
-                         compare.make_rows_of_named_values(one.label,
-                                                           compare.list_replay_report_values(one)))
+                         compare.make_key_value_rows(
+                             one.label, compare.list_replay_report_values(one)))
                         for one in inputs.replays],
-            "measured": [([["", *table.labels], *table.format_rows_with_ratios()[1:]], table.title)
-                         for table in measured.measured_tables(inputs)],
-            "facts": [("Device", compare.device_rows(one)) for one in inputs.devices
+            "measured": [([["", *table.labels], *table.format_values_and_ratios()[1:]], table.title)
+                         for table in measured.make_measurement_tables(inputs)],
+            "facts": [("Device", compare.device_table_rows(one)) for one in inputs.devices
                       if one not in alone],
-            "others": [*(("Device", compare.device_rows(one)) for one in alone),
-                       *(("Record file",
-                          compare.make_rows_of_named_values(one.file_label,
-                                                            compare.list_record_file_values(one)))
+            "others": [*(("Device", compare.device_table_rows(one)) for one in alone),
+                       *(("Record file", compare.make_key_value_rows(
+                           one.file_label, compare.list_record_file_values(one)))
                          for one in inputs.records),
-                       *(("Log of a replay",
-                          compare.make_rows_of_named_values(one.file_label,
-                                                            compare.list_replay_log_values(one)))
+                       *(("Log of a replay", compare.make_key_value_rows(
+                           one.file_label, compare.list_replay_log_values(one)))
                          for one in inputs.logs)]}
 
 
@@ -127,7 +126,7 @@ def input_provenance(inputs: Inputs) -> list[list[str]]:
         rows[str(device.path)] = describe_origin_of_document(device.path, device.document, "device")
     for timeline in inputs.timelines:
         rows[str(timeline.path)] = describe_origin_of_document(
-            timeline.path, timeline.document, mark_label_of_interrupted_run("timeline",
+            timeline.path, timeline.document, add_interruption_to_run_label("timeline",
                                                                             timeline.document))
     for replay in inputs.replays:
         rows[str(replay.path)] = describe_origin_of_document(replay.path, replay.document, "replay")
@@ -172,7 +171,7 @@ def count_inputs_and_studies(inputs: Inputs, studies: Sequence[Path]) -> str:
     """Return the numbers of input files and studies as text."""
     named = [f"results of a study in {path}" for path in studies]
     return ", ".join([*named,
-                      *([inputs.count_inputs_as_text()] if inputs.runs or not studies else [])])
+                      *([inputs.describe_input_counts()] if inputs.runs or not studies else [])])
 
 
 def render_report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
@@ -192,7 +191,7 @@ def render_report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
                                                else ""),
                         "first": not figures and unique.name.startswith("ratios")})
     return render_page("report.html", heading,
-                       bundle=live.page_script_parts(code) if code else None,
+                       bundle=live.make_scripts_of_figure_page(code) if code else None,
                        answer=make_first_sentence_of_report(inputs),
                        simulated=describe_simulation(inputs) if inputs.runs else "",
                        verdicts=describe_policy_comparison(inputs) if inputs.runs else [],

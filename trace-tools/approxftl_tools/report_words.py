@@ -6,21 +6,21 @@ from pathlib import PurePath
 from statistics import geometric_mean
 from typing import Any
 
-from approxftl_tools.compare import measures_of_run, measures_with_values
+from approxftl_tools.compare import compute_measures_of_run, drop_empty_measures
 from approxftl_tools.figure_runs import (
+    collect_seed_results_of_run,
     do_inputs_compare_policies,
-    group_results_of_run_by_seed,
+    estimate_ratio_of_two_runs,
     mean_of_measure,
-    ratio_of_measure,
 )
 from approxftl_tools.inputs import Inputs, Run
-from approxftl_tools.measured import Table, measured_tables
+from approxftl_tools.measured import Table, make_measurement_tables
 from approxftl_tools.measures import BY_KEY, scale_time_to_unit, value_as_text
 from approxftl_tools.seeds import group_results_by_policy
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_plan import Yardstick
-from approxftl_tools.study_report import caution_about_unsteady_runs, comparison_sentences
-from approxftl_tools.study_table import cell_with_interval, interval_columns
+from approxftl_tools.study_report import comparison_sentences, warning_about_unsteady_runs
+from approxftl_tools.study_table import format_value_and_interval, mean_and_interval_columns
 
 Json = dict[str, Any]
 #: Measures that decide the verdict, each mean with its tail; writes come first.
@@ -53,7 +53,7 @@ def describe_requests(document: Json) -> str:
             f"{stream['approx_share_percent']:g} % of them approximate{load}")
 
 
-def get_common_text_or_count(found: Sequence[str], what: str) -> str:
+def get_text_or_count_if_texts_differ(found: Sequence[str], what: str) -> str:
     """Return the text if all texts of `found` are equal, else how many different ones there are."""
     different = list(dict.fromkeys(found))
     return different[0] if len(different) == 1 else f"{len(different)} {what}"
@@ -65,12 +65,12 @@ def describe_simulation(inputs: Inputs) -> str:
     policies = ", ".join(dict.fromkeys(run.policy for run in inputs.runs))
     seeds = [f"{len(run.seeds)} seeds" for run in inputs.runs if len(run.seeds) > 1]
     return ("Simulated: "
-            + get_common_text_or_count([describe_device(one) for one in documents],
-                                       "devices") + "; "
-            + get_common_text_or_count([describe_requests(one) for one in documents],
-                                       "streams of requests")
+            + get_text_or_count_if_texts_differ([describe_device(one) for one in documents],
+                                                "devices") + "; "
+            + get_text_or_count_if_texts_differ([describe_requests(one) for one in documents],
+                                                "streams of requests")
             + f"; {policies}"
-            + (f"; {get_common_text_or_count(seeds, 'numbers of seeds')} each" if seeds
+            + (f"; {get_text_or_count_if_texts_differ(seeds, 'numbers of seeds')} each" if seeds
                else "") + ".")
 
 
@@ -86,7 +86,7 @@ def describe_policy_comparison(inputs: Inputs) -> list[str]:
 
 
 def ratio_as_text(one: Estimate) -> str:
-    if one.low is None or one.high is None or one.has_equal_samples:
+    if one.low is None or one.high is None or one.are_samples_equal_up_to_rounding:
         return f"{one.mean:.3f}"
     return f"{one.mean:.3f} ({one.low:.3f} to {one.high:.3f}, 95 %)"
 
@@ -94,11 +94,12 @@ def ratio_as_text(one: Estimate) -> str:
 def name_best_run(runs: Sequence[Run], keys: tuple[str, str]) -> str:
     """Return a sentence that names the run with the best mean, and its tail response time."""
     base, what = runs[0].label, BY_KEY[keys[0]].title.partition(",")[0]
-    found = [(one, run) for run in runs[1:] if (one := ratio_of_measure(run, runs[0], keys[0]))]
+    found = [(one, run) for run in runs[1:]
+             if (one := estimate_ratio_of_two_runs(run, runs[0], keys[0]))]
     if not found:
         return ""
     ratio, run = min(found, key=lambda pair: pair[0].mean)
-    tail = ratio_of_measure(run, runs[0], keys[1])
+    tail = estimate_ratio_of_two_runs(run, runs[0], keys[1])
     beyond = f"; its 99th percentile is {ratio_as_text(tail)} of {base}'s" if tail else ""
     sure = "" if run.seeds else " One seed gives no interval."
     if ratio.mean < 1:
@@ -113,7 +114,7 @@ def name_best_policy(groups: Sequence[Sequence[Run]], keys: tuple[str, str]) -> 
     ratios: dict[str, list[float]] = {}
     for runs in groups:
         for run in runs[1:]:
-            if one := ratio_of_measure(run, runs[0], keys[0]):
+            if one := estimate_ratio_of_two_runs(run, runs[0], keys[0]):
                 ratios.setdefault(run.policy, []).append(one.mean)
     means = {policy: geometric_mean(found) for policy, found in ratios.items() if all(found)}
     if not means:
@@ -128,8 +129,8 @@ def name_best_policy(groups: Sequence[Sequence[Run]], keys: tuple[str, str]) -> 
 def sentence_about_runs(inputs: Inputs) -> str:
     """Return the result of simulated runs as one sentence."""
     several = do_inputs_compare_policies(inputs)
-    groups = [inputs.runs_of_group(name)
-              for name in inputs.group_names()] if several else [inputs.runs]
+    groups = [inputs.list_runs_in_group(name)
+              for name in inputs.list_run_groups()] if several else [inputs.runs]
     # The keys of mean and tail that runs are judged by; None without requests.
     runs = groups[0]
     keys = next((keys for keys in JUDGED if mean_of_measure(runs[0], keys[0])), None)
@@ -159,23 +160,26 @@ def describe_first_nonempty_table(tables: Sequence[Table]) -> str:
 
 def make_first_sentence_of_report(inputs: Inputs) -> str:
     if not inputs.runs:
-        return describe_first_nonempty_table(measured_tables(inputs))
+        return describe_first_nonempty_table(make_measurement_tables(inputs))
     results = [one for run in inputs.runs for one in (run.seeds.values() or [run.data])]
     said = sentence_about_runs(inputs)
-    return said and said + caution_about_unsteady_runs(results)
+    return said and said + warning_about_unsteady_runs(results)
 
 
-def mean_interval_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:
+def confidence_interval_rows(runs: Sequence[Run], every: bool) -> list[list[str]]:
     """Return a table of means over seeds with intervals, header first."""
-    groups = [group_results_of_run_by_seed(run) for run in runs]
+    groups = [collect_seed_results_of_run(run) for run in runs]
     lines = [["", *(run.label for run in runs)]]
-    for measure in measures_with_values([measures_of_run(run) for run in runs], every):
+    for measure in drop_empty_measures([compute_measures_of_run(run) for run in runs], every):
         row = [measure.title]
         for group in groups:
-            ratio = None if group is groups[0] else group.estimate_ratio(groups[0], measure.key)
-            found = (interval_columns(measure.key, group.estimate_measure(measure.key))
-                     | interval_columns(f"{measure.key}_ratio", ratio))
-            row.append(cell_with_interval(found, measure.key)
-                       + (f" {cell_with_interval(found, measure.key + '_ratio')}" if ratio else ""))
+            ratio = None if group is groups[0] else group.estimate_ratio_to_group(groups[0],
+                                                                                  measure.key)
+            found = (mean_and_interval_columns(measure.key,
+                                               group.estimate_mean_over_seeds(measure.key))
+                     | mean_and_interval_columns(f"{measure.key}_ratio", ratio))
+            row.append(format_value_and_interval(found, measure.key)
+                       + (f" {format_value_and_interval(found, measure.key + '_ratio')}"
+                          if ratio else ""))
         lines.append(row)
     return lines

@@ -75,7 +75,7 @@ class Choice:
         """Print the list, or write it as JSON."""
         if arguments.json:
             command.write_json_document(arguments.json,
-                                        {**command.make_first_keys_of_json_document(verb, argv),
+                                        {**command.make_common_keys_of_json_documents(verb, argv),
                                          "rows": self.convert_list_rows_to_json(rows)})
         else:
             sys.stdout.write(self.format_list_as_text(rows))

@@ -7,16 +7,16 @@ from itertools import groupby
 from typing import Any
 
 from approxftl_tools.figure_runs import (
+    collect_seed_results_of_run,
     do_inputs_compare_policies,
-    group_results_of_run_by_seed,
-    pool_histograms,
+    merge_histogram_bins,
 )
 from approxftl_tools.inputs import (
     Inputs,
     Run,
+    add_interruption_to_run_label,
     make_labels_unique,
-    mark_label_of_interrupted_run,
-    rename_run_groups_with_equal_names,
+    make_run_group_names_unique,
 )
 from approxftl_tools.measures import is_number
 from approxftl_tools.study_table import Group
@@ -29,8 +29,8 @@ def mean_of_json_objects(parts: Sequence[Json]) -> Json:
     # Leave out times without requests.
     counted = [part for part in parts if part.get("count", 1)] or parts[:1]
     first: Json = {key: value for part in reversed(counted) for key, value in part.items()}
-    return {key: pool_histograms([part[key] for part in counted
-                                  if key in part]) if key == "bins" else
+    return {key: merge_histogram_bins([part[key] for part in counted
+                                       if key in part]) if key == "bins" else
             mean_of_values([part.get(key, 0 if is_number(value) else type(value)())
                             for part in counted])
             for key, value in first.items()}
@@ -53,11 +53,11 @@ def mean_of_values(values: Sequence[Any]) -> Any:
     return first
 
 
-def compute_mean_of_runs(runs: Sequence[Run]) -> Run:
+def average_runs_that_differ_in_seed(runs: Sequence[Run]) -> Run:
     """Return the mean of runs that differ in their seeds."""
     first = runs[0]
     data = {**mean_of_values([run.data for run in runs]), "seed": first.data["seed"]}
-    return replace(first, label=mark_label_of_interrupted_run(first.policy, data),
+    return replace(first, label=add_interruption_to_run_label(first.policy, data),
                    group=first.path.stem,
                    data=data, seeds={run.data["seed"]: run.data for run in runs})
 
@@ -77,9 +77,9 @@ def average_runs_over_seeds(inputs: Inputs) -> Inputs:
                                    key=lambda run: order[make_run_key_without_seed(run)]),
                             key=make_run_key_without_seed):
         same = list(found)
-        runs += [compute_mean_of_runs(same)] if "seed" in same[0].data else same
+        runs += [average_runs_that_differ_in_seed(same)] if "seed" in same[0].data else same
     if any(run.seeds for run in runs):
-        rename_run_groups_with_equal_names(runs)
+        make_run_group_names_unique(runs)
         make_labels_unique(runs)
     return replace(inputs, runs=runs)
 
@@ -87,6 +87,6 @@ def average_runs_over_seeds(inputs: Inputs) -> Inputs:
 def group_results_by_policy(inputs: Inputs) -> list[Group]:
     """Return a group for each policy (and input file), with the results of all its seeds."""
     several = do_inputs_compare_policies(inputs)
-    return [group_results_of_run_by_seed(run, {"input": run.group, "policy": run.policy}
-                                         if several else
-                                         {"policy": run.label}) for run in inputs.runs]
+    return [collect_seed_results_of_run(run, {"input": run.group, "policy": run.policy}
+                                        if several else
+                                        {"policy": run.label}) for run in inputs.runs]

@@ -45,7 +45,7 @@ class Estimate:
         return None if self.half is None else self.mean + self.half
 
     @property
-    def has_equal_samples(self) -> bool:
+    def are_samples_equal_up_to_rounding(self) -> bool:
         """Tell whether all samples are equal up to rounding."""
         return self.is_half_width_within_share_of_mean(1e-9)
 
@@ -57,7 +57,7 @@ class Estimate:
 # ---------------------------------------------------------------- Student's t
 
 
-def continued_fraction(a: float, b: float, x: float) -> float:
+def compute_beta_continued_fraction(a: float, b: float, x: float) -> float:
     """Return the continued fraction of the incomplete beta function (Lentz's method)."""
     tiny = 1e-300
     c, d = 1.0, 1.0 / ((1.0 - (a + b) * x / (a + 1.0)) or tiny)
@@ -81,7 +81,7 @@ def incomplete_beta(a: float, b: float, x: float) -> float:
         return 1.0 - incomplete_beta(b, a, 1.0 - x)
     front = (math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
              + a * math.log(x) + b * math.log1p(-x))
-    return math.exp(front) * continued_fraction(a, b, x) / a
+    return math.exp(front) * compute_beta_continued_fraction(a, b, x) / a
 
 
 @cache
@@ -110,7 +110,7 @@ def t_interval_half_widths(samples: Array) -> Array:
 
 
 @cache
-def resample_indices(count: int) -> NDArray[np.int64]:
+def draw_bootstrap_sample_indices(count: int) -> NDArray[np.int64]:
     """Return random indices of runs for each bootstrap resample; they depend on the count only."""
     return np.random.default_rng(count).integers(count, size=(RESAMPLES, count))
 
@@ -123,7 +123,7 @@ def bootstrap_half_widths(samples: Array) -> Array:
     """
     count = samples.shape[-1]
     spread = samples.std(axis=-1, ddof=1)
-    drawn = samples[..., resample_indices(count)]
+    drawn = samples[..., draw_bootstrap_sample_indices(count)]
     errors = np.abs(drawn.mean(axis=-1) - samples.mean(axis=-1, keepdims=True))
     spreads = drawn.std(axis=-1, ddof=1)
     # A resample of equal values has no spread to divide by.
@@ -155,7 +155,7 @@ def estimate_paired_ratio(samples: Any, yardstick: Any, tail: bool = False) -> E
     return estimate_mean(np.asarray(samples, dtype=np.float64) / base, tail)
 
 
-def estimate_runs_needed(found: Estimate, share: float) -> int:
+def estimate_sample_size(found: Estimate, share: float) -> int:
     """Return the estimated number of runs for a confidence interval with a given half width."""
     if found.half is None or found.is_half_width_within_share_of_mean(share) or not found.mean:
         return found.count

@@ -22,7 +22,7 @@ from approxftl_tools import (
     study_table,
 )
 from approxftl_tools.fio_output import parse_fio_size
-from approxftl_tools.statistics import estimate_runs_needed
+from approxftl_tools.statistics import estimate_sample_size
 from approxftl_tools.study_cluster import Cluster
 from approxftl_tools.study_engine import Engine, Processes
 from approxftl_tools.study_figure import draw_figure_of_study, figure_specs
@@ -224,18 +224,19 @@ def estimate_seeds_for_narrow_intervals(plan: Plan, groups: Sequence[Group]) -> 
     measure, rules = plan.rules.measures[0], plan.rules
     wanted = 0
     for group in groups:
-        base = study_table.find_seed_group_of_reference(group, groups, rules.yardstick)
-        found = group.estimate_ratio(base, measure) if base else group.estimate_measure(measure)
+        base = study_table.find_group_with_reference_value(group, groups, rules.yardstick)
+        found = group.estimate_ratio_to_group(base, measure) if base else \
+            group.estimate_mean_over_seeds(measure)
         if found:
-            wanted = max(wanted, estimate_runs_needed(found, plan.rules.until))
+            wanted = max(wanted, estimate_sample_size(found, plan.rules.until))
     return wanted
 
 
-def add_seeds_required_by_results(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
+def add_seeds_to_narrow_intervals(plan: Plan, store: Store, seeds: int) -> tuple[Plan, int]:
     """Return the plan with as many seeds as its results show to be needed, at most 2 x `seeds`."""
     if not plan.rules.until or any(store.state_of_point(point) != DONE for point in plan.points):
         return plan, seeds
-    groups = study_table.group_finished_points_over_seeds(plan, store)
+    groups = study_table.group_points_ignoring_seed(plan, store)
     wanted = min(estimate_seeds_for_narrow_intervals(plan, groups), 2 * seeds, plan.rules.most)
     if wanted <= seeds:
         return plan, seeds
@@ -246,10 +247,10 @@ def add_seeds_required_by_results(plan: Plan, store: Store, seeds: int) -> tuple
 def enlarge_study_plan_by_needed_seeds(plan: Plan, store: Store) -> tuple[Plan, int]:
     """Return the plan with all seeds that its results and "until" require, and their number."""
     seeds = plan.rules.seeds
-    larger, more = add_seeds_required_by_results(plan, store, seeds)
+    larger, more = add_seeds_to_narrow_intervals(plan, store, seeds)
     while more > seeds:
         plan, seeds = larger, more
-        larger, more = add_seeds_required_by_results(plan, store, seeds)
+        larger, more = add_seeds_to_narrow_intervals(plan, store, seeds)
     return plan, seeds
 
 
@@ -268,7 +269,7 @@ def run_missing_points(arguments: argparse.Namespace, argv: Sequence[str], plan:
                                   if store.state_of_point(point) in wanted])
         progress = Progress(len(points), arguments.progress or sys.stderr.isatty())
         whole = run_study_points(points, store, select_study_engine(arguments), progress)
-        plan, now = add_seeds_required_by_results(plan, store, now)
+        plan, now = add_seeds_to_narrow_intervals(plan, store, now)
     status = max(print_table_of_finished_points(arguments, argv, plan, store, keys),
                  print_failed_points(plan, store))
     if not whole:
@@ -293,22 +294,22 @@ def warn_about_drifting_runs(plan: Plan, groups: Sequence[Group]) -> int:
 
 def print_table_of_finished_points(arguments: argparse.Namespace, argv: Sequence[str], plan: Plan,
                                    store: Store, keys: Sequence[str]) -> int:
-    groups = study_table.group_finished_points_over_seeds(plan, store)
-    rows = study_table.table_rows_of_groups(groups, plan.rules.yardstick, keys)
+    groups = study_table.group_points_ignoring_seed(plan, store)
+    rows = study_table.make_rows_of_means_and_ratios(groups, plan.rules.yardstick, keys)
     choice = row_list.choose_list_columns(arguments, study_table.table_columns(plan, keys))
     if choice.chosen:
         choice.print_list_rows(arguments, "study", argv, rows)
     elif arguments.json:
         command.write_json_document(arguments.json,
-                                    {**command.make_first_keys_of_json_document("study", argv),
+                                    {**command.make_common_keys_of_json_documents("study", argv),
                                      "study": plan.name, "rows": rows,
                                      **unfinished_points(plan, store)})
     elif arguments.csv:
         sys.stdout.write(study_table.table_rows_as_csv(rows))
     else:
-        shown = keys if arguments.measures else study_table.measures_in_figures(plan)
+        shown = keys if arguments.measures else study_table.list_measures_shown_in_figures(plan)
         all_keys = tuple(dict.fromkeys([*shown, *keys]))
-        rows = study_table.table_rows_of_groups(groups, plan.rules.yardstick, all_keys)
+        rows = study_table.make_rows_of_means_and_ratios(groups, plan.rules.yardstick, all_keys)
         sys.stdout.write(study_table.format_tables_of_measures(rows, shown))
     return warn_about_drifting_runs(plan, groups)
 
@@ -328,7 +329,7 @@ def print_point_states(arguments: argparse.Namespace, argv: Sequence[str], plan:
     counts = {state: states[state] for state in (DONE, FAILED, MISSING)}
     if arguments.json:
         command.write_json_document(arguments.json,
-                                    {**command.make_first_keys_of_json_document("study", argv),
+                                    {**command.make_common_keys_of_json_documents("study", argv),
                                      "study": plan.name, **counts})
     else:
         print(f"{plan.name}: {len(plan.points)} points, "
@@ -336,7 +337,7 @@ def print_point_states(arguments: argparse.Namespace, argv: Sequence[str], plan:
     return print_failed_points(plan, store)
 
 
-def note_results_of_other_builds(plan: Plan, store: Store) -> str:
+def describe_outdated_results(plan: Plan, store: Store) -> str:
     """Return a note if stored results came from another build or other options; else empty."""
     own = {store.point_directory(point) for point in plan.points}
     others = sum(path.parent not in own for path in store.root.glob("*/result.json"))
@@ -347,7 +348,7 @@ def note_results_of_other_builds(plan: Plan, store: Store) -> str:
 def print_count_of_absent_points(plan: Plan, store: Store, where: str) -> None:
     """Print how many points of the study have no results and so are missing in the output."""
     states = Counter(store.state_of_point(point) for point in plan.points)
-    others = "" if states[DONE] else note_results_of_other_builds(plan, store)
+    others = "" if states[DONE] else describe_outdated_results(plan, store)
     if states[DONE] < len(plan.points):
         sys.stderr.write(f"approxftl study: {states[DONE]} of {len(plan.points)} points are in the "
                          f"{where}; {states[FAILED]} failed, {states[MISSING]} missing{others}\n")
@@ -381,8 +382,8 @@ def draw_study_figures(arguments: argparse.Namespace, argv: Sequence[str], plan:
     plan, _ = enlarge_study_plan_by_needed_seeds(plan, store)
     if all(store.state_of_point(point) != DONE for point in plan.points):
         raise command.Refusal(f"{plan.path}: no point is done"
-                              f"{note_results_of_other_builds(plan, store)}")
-    groups = study_table.group_finished_points_over_seeds(plan, store)
+                              f"{describe_outdated_results(plan, store)}")
+    groups = study_table.group_points_ignoring_seed(plan, store)
     folder = arguments.figures or plan.path.parent
     folder.mkdir(parents=True, exist_ok=True)
     for spec in specs:
@@ -393,7 +394,7 @@ def draw_study_figures(arguments: argparse.Namespace, argv: Sequence[str], plan:
             print(folder / f"{spec.name}.{kind}")
         command.write_file(folder / f"{spec.name}.csv", chart.figure_as_csv())
         command.write_file(folder / f"{spec.name}.json", json.dumps(
-            {**command.make_first_keys_of_json_document("study", argv), "figure": {
+            {**command.make_common_keys_of_json_documents("study", argv), "figure": {
                 "name": chart.name, "title": chart.title, **asdict(chart.plot)}}, indent=1) + "\n")
     print_count_of_absent_points(plan, store, "figures")
     return warn_about_drifting_runs(plan, groups)
@@ -410,7 +411,7 @@ def write_report_page(arguments: argparse.Namespace, _argv: Sequence[str], plan:
     keys = study_table.choose_measures(arguments.measures, plan)
     specs = figure_specs(plan)
     plan, _ = enlarge_study_plan_by_needed_seeds(plan, store)
-    groups = study_table.group_finished_points_over_seeds(plan, store)
+    groups = study_table.group_points_ignoring_seed(plan, store)
     output = arguments.output or plan.path.with_suffix(".html")
     command.write_file(output, study_report.make_page_of_study(plan, specs, groups, keys))
     print_written_output(output, f"{len(groups)} means, {len(specs)} figures")
@@ -459,7 +460,7 @@ def search_best_option_values(arguments: argparse.Namespace, argv: Sequence[str]
         choice.print_list_rows(arguments, "study", argv, study_optimise.trial_rows(search))
     elif arguments.json:
         command.write_json_document(arguments.json,
-                                    {**command.make_first_keys_of_json_document("study", argv),
+                                    {**command.make_common_keys_of_json_documents("study", argv),
                                      "study": plan.name, **study_optimise.trials_as_json(search)})
     else:
         sys.stdout.write(study_optimise.trials_as_text(search))

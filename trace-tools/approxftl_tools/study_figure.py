@@ -30,7 +30,7 @@ from approxftl_tools.study_plan import (
 from approxftl_tools.study_table import (
     Group,
     axis_title,
-    find_seed_group_of_reference,
+    find_group_with_reference_value,
     measure_title,
 )
 
@@ -156,12 +156,12 @@ def figure_specs(plan: Plan) -> list[Spec]:
                 spec.name.startswith("."):
             raise Refusal(f'{plan.path}: [[figure]] "{spec.name}" is no name of its own for a '
                           "file", USAGE)
-        refuse_figure_with_overlapping_means(plan, spec)
+        refuse_mean_marks_at_one_position(plan, spec)
         result.append(spec)
     return result
 
 
-def refuse_figure_with_overlapping_means(plan: Plan, spec: Spec) -> None:
+def refuse_mean_marks_at_one_position(plan: Plan, spec: Spec) -> None:
     """Refuse a figure, before any run, that would draw two means of the study at one position."""
     if "networks" in spec.table:
         return
@@ -240,30 +240,31 @@ def groups_in_figure(spec: Spec, groups: Sequence[Group]) -> list[Group]:
             if not wanted or str(group.varied.get(spec.series)) in wanted]
 
 
-def iterate_means_of_study_figure(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
+def compute_figure_means(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Yield the means of a figure; omit the means of the reference, which become a line."""
     for group in groups_in_figure(spec, groups):
-        base = find_seed_group_of_reference(group, groups, spec.reference_value_of_figure)
+        base = find_group_with_reference_value(group, groups, spec.reference_value_of_figure)
         for measure in spec.y:
             if not spec.relative_to:
-                one = group.estimate_measure(measure)
+                one = group.estimate_mean_over_seeds(measure)
             else:
-                one = group.estimate_ratio(base, measure) if base and base is not group else None
+                one = group.estimate_ratio_to_group(base, measure) \
+                    if base and base is not group else None
             if one:
                 yield Found(group.varied | {MEASURE: measure_title(measure)}, one,
-                            list(group.read_measure_of_each_seed(measure).values()))
+                            list(group.read_measure_for_each_seed(measure).values()))
 
 
 def list_parts_of_stacked_bars(spec: Spec, groups: Sequence[Group]) -> Iterator[Found]:
     """Yield the parts of stacked bars: values, shares of their bar, or ratios to a reference."""
     for group in groups_in_figure(spec, groups):
-        base = group if spec.table.get("shares") else find_seed_group_of_reference(
+        base = group if spec.table.get("shares") else find_group_with_reference_value(
             group, groups, spec.reference_value_of_figure)
-        wholes = base.sum_measures_by_seed(spec.y) if base else dict.fromkeys(group.runs, 1.0)
+        wholes = base.sum_measures_for_each_seed(spec.y) if base else dict.fromkeys(group.runs, 1.0)
         scale = 100 if spec.table.get("shares") else 1
         for measure in spec.y:
             values = [scale * value / wholes[seed]
-                      for seed, value in group.read_measure_of_each_seed(measure).items()
+                      for seed, value in group.read_measure_for_each_seed(measure).items()
                       if wholes.get(seed)]
             if values:
                 yield Found(group.varied | {MEASURE: measure_title(measure)}, estimate_mean(values),
@@ -288,7 +289,7 @@ def ends_of_error_bar(spec: Spec, found: Found, one: Estimate, scale: float
     return (one.mean - one.half) * scale, (one.mean + one.half) * scale
 
 
-def panel_of_mean(spec: Spec, where: dict[str, Value]) -> str:
+def panel_heading_of_mean(spec: Spec, where: dict[str, Value]) -> str:
     return panel_heading(spec, where[spec.facets]) if spec.facets else ""
 
 
@@ -301,7 +302,7 @@ def make_marks_of_study_means(spec: Spec, every: Sequence[Found], scale: float) 
     for found in every:
         one = format_figure_ratio(spec, found.one)
         low, high = ends_of_error_bar(spec, found, one, scale)
-        yield Mark(panel_of_mean(spec, found.where), str(found.where[spec.series]),
+        yield Mark(panel_heading_of_mean(spec, found.where), str(found.where[spec.series]),
                    found.value_on_figure_axis(spec.x), one.mean * scale, low, high, one.count,
                    "approxftl")
 
@@ -327,7 +328,7 @@ def response_distributions(spec: Spec, groups: Sequence[Group]) -> list[Mark]:
         bins: Counter[float] = Counter()
         for run in group.runs.values():
             bins.update(dict(get_json_value_at_key_path(run, "timing", spec.y[0], "bins") or ()))
-        facet, series = panel_of_mean(spec, group.varied), str(group.varied[spec.series])
+        facet, series = panel_heading_of_mean(spec, group.varied), str(group.varied[spec.series])
         if bins:
             marks += [Mark(facet, series, time, share, None, None, len(group.runs), "approxftl")
                       for time,
@@ -353,7 +354,7 @@ def network_accuracies(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
     for one in spec.table["networks"]:
         own = select_axis_values_of_network_runs(one)
         for group in groups:
-            rate = group.estimate_measure(spec.y[0])
+            rate = group.estimate_mean_over_seeds(spec.y[0])
             if rate and all(str(group.varied[key]) == value for key, value in own.items()):
                 found = told(one["type"], one["planes"], rate.mean, one.get(NETWORK_LAYER))
                 yield Mark("", one["name"], group.varied[spec.x[0]], found.mean, found.low,
@@ -375,7 +376,7 @@ def accuracy_in_report(report: dict[str, Any], one: dict[str, Any]) -> float | N
     return next(100 * float(array["share"]) for array in report["arrays"] if array["name"] == name)
 
 
-def list_accuracies_on_devices(spec: Spec, reports: Sequence[dict[str, Any]]) -> Iterator[Mark]:
+def list_stored_network_accuracies(spec: Spec, reports: Sequence[dict[str, Any]]) -> Iterator[Mark]:
     """Yield the accuracy of networks whose weights were stored on real devices."""
     for one in spec.table.get("networks", []):
         found: dict[str, list[float]] = {}
@@ -413,13 +414,13 @@ def figure_labels(plan: Plan, spec: Spec, unit: str) -> tuple[str, str, str]:
             str(table.get("y_label", y_label)))
 
 
-def study_marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[list[Mark], str]:
+def make_marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tuple[list[Mark], str]:
     """Return the marks of a study's figure and the unit of their values."""
     if spec.kind == "cdf":
         return response_distributions(spec, groups), "% of requests"
     if "networks" in spec.table:
         return list(network_accuracies(spec, groups)), "%"
-    means = list_parts_of_stacked_bars if spec.kind == "stack" else iterate_means_of_study_figure
+    means = list_parts_of_stacked_bars if spec.kind == "stack" else compute_figure_means
     found = list(means(spec, groups))
     units = {measure.rpartition("_")[2] for measure in spec.y}
     scaled = found and len(units) == 1 and not spec.relative_to and not spec.table.get("shares")
@@ -445,7 +446,7 @@ def repeat_published_marks_in_panels(facets: Sequence[str],
 def draw_figure_of_study(plan: Plan, spec: Spec, groups: Sequence[Group],
                          reports: Sequence[dict[str, Any]] = (), said: str = "") -> Figure:
     """Return a figure of finished points, published values and reports of devices."""
-    marks, unit = study_marks_and_unit(plan, spec, groups)
+    marks, unit = make_marks_and_unit(plan, spec, groups)
     if not marks:
         raise Refusal(f"{plan.path}: [[figure]] {spec.name}: nothing is done that it shows")
     heading, x_label, y_label = figure_labels(plan, spec, unit)
@@ -456,7 +457,7 @@ def draw_figure_of_study(plan: Plan, spec: Spec, groups: Sequence[Group],
     every = (*marks,
              *repeat_published_marks_in_panels(facets,
                                                [*make_marks_of_published_values(spec),
-                                                *list_accuracies_on_devices(spec, reports)]))
+                                                *list_stored_network_accuracies(spec, reports)]))
     return Figure(spec.name, heading, said or spec.figure_spec_as_text(), Means(
         kind, x_label, y_label, facets, tuple(dict.fromkeys(mark.series for mark in every)), xs,
         every, draw_reference_line(spec), spec.get_value_or_default_of_figure_key("x_scale")

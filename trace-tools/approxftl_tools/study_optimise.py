@@ -196,7 +196,7 @@ class Search:
             trial.why = str(refusal).removeprefix(f"{self.plan.path}: ")
         return trial
 
-    def compute_value_of_trial(self, trial: Trial) -> None:
+    def compute_objective_value_of_trial(self, trial: Trial) -> None:
         """Set a trial's value: the mean over all points, each averaged over seeds."""
         if trial.plan is None:
             return
@@ -204,8 +204,8 @@ class Search:
             if self.store.state_of_point(point) != DONE:
                 trial.why = f"{point.point_name()}: {self.store.read_point_failure(point)}"
                 return
-        found = [group.estimate_measure(self.goal.measure)
-                 for group in study_table.group_finished_points_over_seeds(trial.plan, self.store)]
+        groups = study_table.group_points_ignoring_seed(trial.plan, self.store)
+        found = [group.estimate_mean_over_seeds(self.goal.measure) for group in groups]
         means = [one.mean for one in found if one]
         if len(means) < len(found):
             trial.why = f"a run has no {self.goal.measure}"
@@ -246,7 +246,7 @@ class Search:
                                     Progress(len(points), False)):
                 return False
             for one, trial in zip(asked, trials, strict=True):
-                self.compute_value_of_trial(trial)
+                self.compute_objective_value_of_trial(trial)
                 study.tell(one, trial.value, state=None if trial.value is not None else
                            optuna.trial.TrialState.FAIL)
             self.trials += trials
@@ -262,7 +262,7 @@ def format_trial_measure(key: str, value: float | None) -> str:
     return value_as_text(BY_KEY[key], value) if key in BY_KEY else f"{value:.4g}"
 
 
-def ordered_trials(search: Search) -> list[tuple[int, Trial]]:
+def sort_trials_best_first(search: Search) -> list[tuple[int, Trial]]:
     """Return numbered trials, the best first and those without a value last."""
     sign = -1 if search.goal.largest else 1
     return sorted(enumerate(search.trials, 1), key=lambda one: (
@@ -274,10 +274,10 @@ def trials_as_text(search: Search) -> str:
     measure = search.goal.measure
     head = ["trial", *search.goal.ranges, study_table.measure_title(measure)]
     cells = [[str(number), *(str(trial.values[key]) for key in search.goal.ranges),
-              study_table.cell_with_interval({**study_table.interval_columns(measure,
-                                                                             trial.estimate),
-                                              measure: trial.value}, measure)]
-             for number, trial in ordered_trials(search)]
+              study_table.format_value_and_interval(
+                  {**study_table.mean_and_interval_columns(measure, trial.estimate),
+                   measure: trial.value}, measure)]
+             for number, trial in sort_trials_best_first(search)]
     lines = align_columns([head, *cells], [True] * len(head))
     best = search.best_trial()
     return lines + (f"\nbest: {best.command}\n" if best else "")
@@ -300,8 +300,8 @@ def trial_rows(search: Search) -> list[dict[str, Any]]:
 def trials_as_json(search: Search) -> dict[str, Any]:
     best = search.best_trial()
     rows = [{"trial": number, "values": trial.values,
-             **study_table.interval_columns(search.goal.measure, trial.estimate),
+             **study_table.mean_and_interval_columns(search.goal.measure, trial.estimate),
              search.goal.measure: trial.value, "why": trial.why, "command": trial.command}
-            for number, trial in ordered_trials(search)]
+            for number, trial in sort_trials_best_first(search)]
     return {"measure": search.goal.measure, "largest": search.goal.largest, "trials": rows,
             "best": search.trials.index(best) + 1 if best else None}

@@ -38,7 +38,7 @@ def remove_varying_result_fields(text: str) -> str:
 def results_provenance(plan: Plan, seeds: int, results: Sequence[str], argv: Sequence[str]) -> str:
     program, build = plan.points[0].files[0]
     return json.dumps({
-        **command.make_first_keys_of_json_document("study", argv), "study_archive": FORMAT,
+        **command.make_common_keys_of_json_documents("study", argv), "study_archive": FORMAT,
                        "study": plan.name,
         "seeds": seeds, "full": plan.setting.full,
         "simulator": {"name": Path(program).name, "sha256": build},

@@ -23,8 +23,8 @@ from typing import Any
 from approxftl_tools import command
 from approxftl_tools.command import FAILED, INTERRUPTED, NOT_FOUND, USAGE, Refusal
 from approxftl_tools.paper_measures import VALUES
-from approxftl_tools.refusal import refuse_read_errors
-from approxftl_tools.study_streams import Setting, Streams, choose_quick_or_full_study_values
+from approxftl_tools.refusal import convert_read_errors_to_refusal
+from approxftl_tools.study_streams import Setting, Streams, resolve_quick_or_full_values
 
 Value = str | int | float | bool
 
@@ -128,7 +128,7 @@ def file_signature(path: Path) -> Signature:
 
 
 @cache
-def digest_by_file_signature(path: Path, _signature: Signature) -> str:
+def compute_file_digest_per_signature(path: Path, _signature: Signature) -> str:
     """Return a digest of a file's content, cached until the file's size or times change."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -136,13 +136,13 @@ def digest_by_file_signature(path: Path, _signature: Signature) -> str:
 
 def cached_file_digest(path: Path) -> str:
     """Return the SHA-256 digest of a file's content."""
-    return digest_by_file_signature(path, file_signature(path))
+    return compute_file_digest_per_signature(path, file_signature(path))
 
 
 def load_toml_file(path: Path) -> dict[str, Any]:
     """Return the contents of a TOML file."""
     try:
-        with refuse_read_errors(path):
+        with convert_read_errors_to_refusal(path):
             return tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Refusal(f"{path}: no TOML: {error}") from error
@@ -286,7 +286,7 @@ def check_string_values(path: Path, table: dict[str, Any], keys: Iterable[str],
             raise Refusal(f"{path}: {key}{where} is a text in quotes", USAGE)
 
 
-def read_rules_of_study(path: Path, document: dict[str, Any]) -> Rules:
+def parse_seed_and_measure_settings(path: Path, document: dict[str, Any]) -> Rules:
     until = get_percentage_of_study_key(path, document, "until")
     seeds = get_integer_of_study_key(path, document, "seeds", FIRST_SEEDS if until else 1,
                                      *COUNTS["seeds"]) \
@@ -323,7 +323,8 @@ def command_arguments(options: dict[str, Value], streams: Streams) -> Iterator[s
         if value is True:
             yield f"--{key}"
         elif option_name(key) in FILES:
-            yield f"--{key}={streams.file_of_option(key, str(value), options.get('seed', 1))}"
+            path = streams.path_named_by_option(key, str(value), options.get("seed", 1))
+            yield f"--{key}={path}"
         elif value is not False:
             yield f"--{key}={value}"
 
@@ -345,8 +346,8 @@ def input_files(arguments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
             yield value, cached_file_digest(Path(value))
 
 
-def combinations_of_axes(document: dict[str, Any], varying: dict[str, list[Value]]
-                         ) -> Iterator[dict[str, Value]]:
+def iterate_combinations_of_axis_values(document: dict[str, Any], varying: dict[str, list[Value]]
+                                        ) -> Iterator[dict[str, Value]]:
     """Yield the points of a study; the last axis varies fastest."""
     rules = document.get("exclude", [])
     for values in itertools.product(*varying.values()):
@@ -394,8 +395,8 @@ def check_axis_values(path: Path, program: Path, points: Sequence[Point]) -> Non
         seen |= values | {("", "")}
 
 
-def make_run_point(program: tuple[str, str], arguments: Iterable[str],
-                   varied: tuple[tuple[str, Value], ...] = ()) -> Point:
+def make_study_point(program: tuple[str, str], arguments: Iterable[str],
+                     varied: tuple[tuple[str, Value], ...] = ()) -> Point:
     """Return a point of a study; refuse unknown and repeated options."""
     given = tuple(arguments)
     files = dict(input_files(given))
@@ -415,10 +416,10 @@ def make_point_of_axis_values(document: dict[str, Any], varied: dict[str, Value]
         options |= sets[str(value)] if isinstance(sets, dict) else {key: value}
     if document.get("warmup") != "ignore":
         options["series"] = True
-    return make_run_point(program, command_arguments(options, streams), tuple(varied.items()))
+    return make_study_point(program, command_arguments(options, streams), tuple(varied.items()))
 
 
-def find_simulator_and_digest(program: Path) -> tuple[str, str]:
+def identify_simulator(program: Path) -> tuple[str, str]:
     try:
         return str(program), cached_file_digest(program)
     except OSError as error:
@@ -475,7 +476,7 @@ def read_study_document(path: Path, setting: Setting) -> dict[str, Any]:
         raise Refusal(f"{path}: each [[figure]] is a table of keys and values", USAGE)
     check_options(path, document)
     base = document.get("base", {}) | setting.more.get("base", {})
-    return {key: choose_quick_or_full_study_values(value, setting.full) if key in LENGTHS else value
+    return {key: resolve_quick_or_full_values(value, setting.full) if key in LENGTHS else value
             for key, value in (document | setting.more | {"base": base}).items()}
 
 
@@ -488,17 +489,17 @@ def read_study(path: Path, program: Path, seeds: int = 0, files: dict[str, Path]
     """
     setting = setting or Setting()
     document = read_study_document(path, setting)
-    rules = read_rules_of_study(path, document)
+    rules = parse_seed_and_measure_settings(path, document)
     varying = list_values_of_all_axes(path, document, min(max(seeds, rules.seeds), MOST_POINTS))
     check_exclude_rules(path, document, varying)
     size = math.prod(map(len, varying.values()))
     if size > MOST_POINTS:
         raise Refusal(f"{path}: {size} points; {MOST_POINTS} are the most", USAGE)
-    own = find_simulator_and_digest(program)
+    own = identify_simulator(program)
     streams = Streams(path, program, setting, document.get("synth"), files)
     streams.check_synth_options()
     points = [make_point_of_axis_values(document, varied, own, streams)
-              for varied in combinations_of_axes(document, varying)]
+              for varied in iterate_combinations_of_axis_values(document, varying)]
     if not points:
         raise Refusal(f"{path}: every point is excluded", USAGE)
     rules = replace(rules, yardstick=find_reference_value(path, points, rules.yardstick.value))

@@ -15,25 +15,25 @@ from approxftl_tools.study_plan import DEFAULT, Plan, Yardstick
 from approxftl_tools.study_table import (
     Group,
     axis_title,
-    find_seed_group_of_reference,
-    group_results_of_folder_over_seeds,
+    find_group_with_reference_value,
+    group_folder_results_ignoring_seed,
     measure_title,
 )
 
 
-def list_ratios_to_reference(groups: Sequence[Group], yardstick: Yardstick, measure: str
+def list_ratios_to_reference_value(groups: Sequence[Group], yardstick: Yardstick, measure: str
                     ) -> Iterator[tuple[str, Estimate]]:
     """Yield each policy, or value of another axis, with its mean ratio to the reference value."""
     for group in groups:
-        base = find_seed_group_of_reference(group, groups, yardstick)
-        found = group.estimate_ratio(base, measure) if base and base is not group else None
+        base = find_group_with_reference_value(group, groups, yardstick)
+        found = group.estimate_ratio_to_group(base, measure) if base and base is not group else None
         if found:
             yield str(group.varied[yardstick.axis]), found
 
 
 def describe_certainty_of_ratios(found: Sequence[Estimate]) -> str:
     known = [one for one in found if one.half is not None]
-    wide = [one for one in known if not one.has_equal_samples]
+    wide = [one for one in known if not one.are_samples_equal_up_to_rounding]
     sure = [one for one in wide if one.half is not None and abs(one.mean - 1) > one.half]
     if not known:
         return "how sure that is, one seed cannot tell"
@@ -51,7 +51,7 @@ def ratio_sentence(name: str, found: Sequence[Estimate], yardstick: str, measure
     least, most = (pick(found, key=lambda one: one.mean) for pick in (min, max))
 
     def ratio_text(one: Estimate) -> str:
-        width = "" if one.low is None or one.has_equal_samples else \
+        width = "" if one.low is None or one.are_samples_equal_up_to_rounding else \
             f" ({one.low:.3f} to {one.high:.3f})"
         return f"{one.mean:.3f}{width}"
 
@@ -65,13 +65,13 @@ def ratio_sentence(name: str, found: Sequence[Estimate], yardstick: str, measure
 def comparison_sentences(groups: Sequence[Group], yardstick: Yardstick, measure: str) -> list[str]:
     """Return a sentence for each axis value that is compared with the reference value."""
     by_policy: dict[str, list[Estimate]] = {}
-    for policy, one in list_ratios_to_reference(groups, yardstick, measure):
+    for policy, one in list_ratios_to_reference_value(groups, yardstick, measure):
         by_policy.setdefault(policy, []).append(one)
     return [ratio_sentence(name, found, yardstick.value, measure) for name,
             found in by_policy.items()]
 
 
-def caution_about_unsteady_runs(results: Sequence[Json]) -> str:
+def warning_about_unsteady_runs(results: Sequence[Json]) -> str:
     """Return a sentence that counts the runs that were not in steady state, or an empty text."""
     unsteady = sum("unsteady" in one for one in results)
     return (f" But {unsteady} of {len(results)} runs were not in steady state: start them with "
@@ -83,7 +83,7 @@ def make_first_sentence_of_study(groups: Sequence[Group], yardstick: Yardstick,
     """Return a report's first sentence, which names the best policy by the first measure."""
     for measure in keys:
         by_policy: dict[str, list[Estimate]] = {}
-        for policy, one in list_ratios_to_reference(groups, yardstick, measure):
+        for policy, one in list_ratios_to_reference_value(groups, yardstick, measure):
             by_policy.setdefault(policy, []).append(one)
         if by_policy:
             best = min(by_policy, key=lambda name: fmean(one.mean for one in by_policy[name]))
@@ -105,13 +105,13 @@ def chart_template_data(figures: Sequence[Figure], policies: Sequence[str]) -> t
     found = [assign_figure_colours(one, known) for one in figures]
     return ([figure_template_data(one, live.specification_as_json(one) if code else "")
              for one in found],
-            live.page_script_parts(code) if code else None)
+            live.make_scripts_of_figure_page(code) if code else None)
 
 
-def make_sentences_about_means(groups: Sequence[Group], yardstick: Yardstick,
-                               keys: Sequence[str]) -> Json:
+def describe_mean_values_of_study(groups: Sequence[Group], yardstick: Yardstick,
+                                  keys: Sequence[str]) -> Json:
     """Return sentences about the means of a study, and a table for each measure."""
-    rows = study_table.table_rows_of_groups(groups, yardstick, keys)
+    rows = study_table.make_rows_of_means_and_ratios(groups, yardstick, keys)
     axes = [key for key in groups[0].varied if rows] if groups else []
     tables = []
     for key in keys:
@@ -120,7 +120,8 @@ def make_sentences_about_means(groups: Sequence[Group], yardstick: Yardstick,
         if there and any(row[key] for row in there):
             tables.append({"caption": measure_title(key), "head": [*map(axis_title, axes), "mean",
                                                                    "ratio"][:len(columns)],
-                           "rows": [[study_table.cell_with_interval(row, name) for name in columns]
+                           "rows": [[study_table.format_value_and_interval(row, name)
+                                     for name in columns]
                                     for row in there]})
     return {"said": [one for key in keys for one in comparison_sentences(groups, yardstick, key)],
             "tables": tables}
@@ -134,21 +135,21 @@ def make_page_of_study(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group
                                           list_policies_of_study(groups))
     answer = make_first_sentence_of_study(groups, plan.rules.yardstick, [*first, *keys])
     if answer and plan.rules.warmup != "ignore":
-        answer += caution_about_unsteady_runs([run for one in groups for run in one.runs.values()])
+        answer += warning_about_unsteady_runs([run for one in groups for run in one.runs.values()])
     return render_page("study.html", plan.name, text=plan.text, points=len(plan.points),
                        bundle=bundle,
                        runs=sum(len(group.runs) for group in groups), count=len(groups),
                        first=" ".join(plan.points[0].arguments), figures=figures,
                        answer=answer,
-                       **make_sentences_about_means(groups, plan.rules.yardstick, keys))
+                       **describe_mean_values_of_study(groups, plan.rules.yardstick, keys))
 
 
 def result_tables_of_folder(root: Path) -> list[Json]:
     """Return tables of all results in a folder: one table for points with equal fixed options."""
     parts = []
-    for rest, groups in group_results_of_folder_over_seeds(root).items():
+    for rest, groups in group_folder_results_ignoring_seed(root).items():
         policies = [str(group.varied["policy"]) for group in groups]
         yardstick = "baseline" if "baseline" in policies else policies[0]
         parts.append({"rest": rest,
-                      **make_sentences_about_means(groups, Yardstick(yardstick), DEFAULT)})
+                      **describe_mean_values_of_study(groups, Yardstick(yardstick), DEFAULT)})
     return parts

@@ -21,7 +21,7 @@ class Progress:
         self.tell = tell
         self.begun = time.monotonic()
 
-    def count_finished_point(self, failed: bool) -> None:
+    def count_and_report_finished_point(self, failed: bool) -> None:
         """Count a finished point and print the progress."""
         self.ended += 1
         self.failed += failed
@@ -47,7 +47,7 @@ def run_study_points(points: Sequence[Point], store: Store, engine: Engine,
                 store.store_failure(outcome.point, outcome.why)
             else:
                 store.store_result(outcome.point, outcome.result)
-            progress.count_finished_point(outcome.result is None)
+            progress.count_and_report_finished_point(outcome.result is None)
     except KeyboardInterrupt:
         return False
     finally:

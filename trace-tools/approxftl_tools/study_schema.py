@@ -29,7 +29,7 @@ def list_schema(one: Schema, least: int = 0) -> Schema:
     return {"type": "array", "items": one, **({"minItems": least} if least else {})}
 
 
-def make_schema_of_alternatives(*schemas: Schema) -> Schema:
+def combine_schemas_as_alternatives(*schemas: Schema) -> Schema:
     return {"oneOf": list(schemas)}
 
 
@@ -53,10 +53,10 @@ def figure_schema() -> Schema:
     return table_schema(study_figure.KEYS, {
         **dict.fromkeys(study_figure.TEXTS, TEXT),
         **{key: {"enum": list(words)} for key, words in study_figure.CHOICES.items()},
-        "relative_to": PLAIN, "x": make_schema_of_alternatives(TEXT, list_schema(TEXT, 1)),
-        "y": make_schema_of_alternatives({"enum": [*VALUES, *study_figure.DISTRIBUTIONS]},
-                                         list_schema(MEASURE, 1)),
-        "show": make_schema_of_alternatives(PLAIN, list_schema(PLAIN)),
+        "relative_to": PLAIN, "x": combine_schemas_as_alternatives(TEXT, list_schema(TEXT, 1)),
+        "y": combine_schemas_as_alternatives({"enum": [*VALUES, *study_figure.DISTRIBUTIONS]},
+                                             list_schema(MEASURE, 1)),
+        "show": combine_schemas_as_alternatives(PLAIN, list_schema(PLAIN)),
         "shares": {"type": "boolean"},
         "points": list_schema(point), "networks": list_schema(network)}, required=["y"])
 
@@ -71,8 +71,8 @@ def optimise_schema() -> Schema:
             key: integer_schema(least, most) for key, (_, least,
                                                        most) in study_optimise.COUNTS.items()},
         "range": {**options_schema(own,
-                                   make_schema_of_alternatives(list_schema(PLAIN, 2),
-                                                               between)), "minProperties": 1}},
+                                   combine_schemas_as_alternatives(list_schema(PLAIN, 2),
+                                                                   between)), "minProperties": 1}},
         required=["range"])
 
 
@@ -80,7 +80,7 @@ def study_schema() -> Schema:
     sets = {"type": "object", "minProperties": 1,
             "additionalProperties": options_schema(study_plan.RESERVED, PLAIN)}
     rule = {"type": "object", "minProperties": 1,
-            "additionalProperties": make_schema_of_alternatives(PLAIN, list_schema(PLAIN, 1))}
+            "additionalProperties": combine_schemas_as_alternatives(PLAIN, list_schema(PLAIN, 1))}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema", "title": "A study of approxftl",
         **table_schema(study_plan.KEYS, {
@@ -92,8 +92,8 @@ def study_schema() -> Schema:
             "measures": list_schema(MEASURE, 1), "warmup": {"enum": list(study_plan.WARMUP)},
             "base": options_schema(study_plan.RESERVED, PLAIN),
             "vary": {"type": "object",
-                     "additionalProperties": make_schema_of_alternatives(list_schema(PLAIN, 1),
-                                                                         sets)},
+                     "additionalProperties": combine_schemas_as_alternatives(list_schema(PLAIN, 1),
+                                                                             sets)},
             "exclude": list_schema(rule), "figure": list_schema(figure_schema()),
             "synth": options_schema(study_streams.RESERVED, PLAIN), "optimise": optimise_schema()},
             required=["study"])}

@@ -17,7 +17,7 @@ from approxftl_tools.study_plan import Point
 DONE, FAILED, MISSING = "done", "failed", "missing"
 
 
-def read_result(path: Path) -> dict[str, Any]:
+def read_result_file(path: Path) -> dict[str, Any]:
     """Return a stored result of a point; refuse a damaged or interrupted one."""
     try:
         document: dict[str, Any] = json.loads(path.read_text("utf-8"))
@@ -70,7 +70,7 @@ class Store:
                                                          "why": why})
 
     def read_point_result(self, point: Point) -> dict[str, Any]:
-        return read_result(self.point_directory(point) / "result.json")
+        return read_result_file(self.point_directory(point) / "result.json")
 
     def read_result_text(self, point: Point) -> str:
         """Return the stored text of a point's result."""

@@ -30,12 +30,12 @@ class Setting:
     more: dict[str, Any] = field(default_factory=dict)
 
 
-def choose_quick_or_full_study_values(value: Any, full: bool) -> Any:
+def resolve_quick_or_full_values(value: Any, full: bool) -> Any:
     """Return a study's values; of a text such as "1000|10000" take 1000, or 10000 with `full`."""
     if isinstance(value, dict):
-        return {key: choose_quick_or_full_study_values(one, full) for key, one in value.items()}
+        return {key: resolve_quick_or_full_values(one, full) for key, one in value.items()}
     if isinstance(value, list):
-        return [choose_quick_or_full_study_values(one, full) for one in value]
+        return [resolve_quick_or_full_values(one, full) for one in value]
     first, bar, second = value.partition("|") if isinstance(value, str) else ("", "", "")
     return (second if full else first) if bar else value
 
@@ -64,7 +64,7 @@ class Streams:
             if not isinstance(value, str | int | float):
                 raise Refusal(f'{self.path}: [synth] "{key}" is one value', USAGE)
 
-    def file_of_option(self, option: str, name: str, seed: object) -> Path:
+    def path_named_by_option(self, option: str, name: str, seed: object) -> Path:
         """Return the path of the file that an option names; generated files differ by seed."""
         like = self.synth is not None and option == "trace"
         made = like and not self.setting.traces and name not in (self.packed or ())
@@ -81,9 +81,9 @@ class Streams:
         if not like:
             return (self.path.parent / name).absolute()
         return self.find_or_generate_record_file(name, seed) if self.setting.traces is None else \
-            self.find_real_record_file(name)
+            self.find_record_file_named_by_user(name)
 
-    def find_real_record_file(self, name: str) -> Path:
+    def find_record_file_named_by_user(self, name: str) -> Path:
         """Return the real record file that the user names in place of a generated one."""
         path = (self.setting.traces or Path()) / f"{name}.aft"
         if not path.exists():

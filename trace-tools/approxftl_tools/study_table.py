@@ -28,7 +28,7 @@ from approxftl_tools.study_plan import (
     suggest_or_list_known_words,
     values_as_strings,
 )
-from approxftl_tools.study_store import DONE, Store, read_result
+from approxftl_tools.study_store import DONE, Store, read_result_file
 
 #: Other names of measures. TAIL below matches measures with skewed distributions.
 ALIASES = {"waf": "write_amplification"}
@@ -57,26 +57,26 @@ class Group:
         return sum(1 for one in found
                    if one and one["batch_requests"] > 1 and not one["settled"])
 
-    def read_measure_of_each_seed(self, measure: str) -> dict[Value, float]:
+    def read_measure_for_each_seed(self, measure: str) -> dict[Value, float]:
         found = {seed: VALUES[measure](run) for seed, run in self.runs.items()}
         return {seed: float(value) for seed, value in found.items() if value is not None}
 
-    def sum_measures_by_seed(self, measures: Sequence[str]) -> dict[Value, float]:
-        found = [self.read_measure_of_each_seed(measure) for measure in measures]
+    def sum_measures_for_each_seed(self, measures: Sequence[str]) -> dict[Value, float]:
+        found = [self.read_measure_for_each_seed(measure) for measure in measures]
         return {seed: sum(values[seed] for values in found) for seed in self.runs
                 if all(seed in values for values in found)}
 
-    def estimate_measure(self, measure: str) -> Estimate | None:
+    def estimate_mean_over_seeds(self, measure: str) -> Estimate | None:
         """Return the mean of a measure over the seeds; None if a run lacks the measure."""
-        values = self.read_measure_of_each_seed(measure)
+        values = self.read_measure_for_each_seed(measure)
         if not values or len(values) < len(self.runs):
             return None
         return estimate_mean(list(values.values()), bool(TAIL.search(measure)))
 
-    def estimate_ratio(self, yardstick: Group, measure: str) -> Estimate | None:
+    def estimate_ratio_to_group(self, yardstick: Group, measure: str) -> Estimate | None:
         """Return the mean ratio of a measure to that of other runs, paired by seed."""
-        ours = self.read_measure_of_each_seed(measure)
-        theirs = yardstick.read_measure_of_each_seed(measure)
+        ours = self.read_measure_for_each_seed(measure)
+        theirs = yardstick.read_measure_for_each_seed(measure)
         seeds = [seed for seed in ours if seed in theirs]
         if not seeds or len(seeds) < len(self.runs):
             return None
@@ -84,7 +84,7 @@ class Group:
                                      [theirs[seed] for seed in seeds], bool(TAIL.search(measure)))
 
 
-def runs_of_result(where: Path, document: dict[str, Any]) -> Iterable[tuple[str, Row]]:
+def list_runs_of_result(where: Path, document: dict[str, Any]) -> Iterable[tuple[str, Row]]:
     """Yield the policy and the measures of each run in a simulator's result."""
     with refuse_malformed_documents([where]):
         bits = 8 * int(document["geometry"]["unit_bytes"])
@@ -93,22 +93,22 @@ def runs_of_result(where: Path, document: dict[str, Any]) -> Iterable[tuple[str,
             yield str(run["policy"]), {**shared, **run, "unit_bits": bits}
 
 
-def add_result_to_seed_groups(found: dict[Key, Group], point_varied: dict[str, Value], where: Path,
-                              document: dict[str, Any]) -> None:
+def group_runs_ignoring_seed(found: dict[Key, Group], point_varied: dict[str, Value], where: Path,
+                             document: dict[str, Any]) -> None:
     varied = {key: value for key, value in point_varied.items() if key != "seed"}
-    for policy, run in runs_of_result(where, document):
+    for policy, run in list_runs_of_result(where, document):
         name = varied | {"policy": varied.get("policy", policy)}
         group = found.setdefault(tuple(name.items()), Group(name))
         group.runs[point_varied.get("seed", 0)] = run
 
 
-def group_finished_points_over_seeds(plan: Plan, store: Store) -> list[Group]:
+def group_points_ignoring_seed(plan: Plan, store: Store) -> list[Group]:
     """Return the results of finished points; points that differ only in seed form a group."""
     found: dict[Key, Group] = {}
     for point in plan.points:
         if store.state_of_point(point) == DONE:
-            add_result_to_seed_groups(found, dict(point.varied), store.point_directory(point),
-                                      store.read_point_result(point))
+            group_runs_ignoring_seed(found, dict(point.varied), store.point_directory(point),
+                                     store.read_point_result(point))
     return list(found.values())
 
 
@@ -118,7 +118,7 @@ def find_options_common_to_points(command: str, varied: dict[str, Value]) -> str
     return shlex.join(word for word in shlex.split(command) if word not in own)
 
 
-def group_results_of_folder_over_seeds(root: Path) -> dict[str, list[Group]]:
+def group_folder_results_ignoring_seed(root: Path) -> dict[str, list[Group]]:
     """Return the seed groups of all results below a folder, by the fixed options of the points."""
     found: dict[str, dict[Key, Group]] = {}
     for path in sorted(root.glob("*/point.json")):
@@ -128,13 +128,13 @@ def group_results_of_folder_over_seeds(root: Path) -> dict[str, list[Group]]:
                                                                     known["varied"]), {})
         result = path.with_name("result.json")
         if result.exists():
-            add_result_to_seed_groups(groups, known["varied"], result, read_result(result))
+            group_runs_ignoring_seed(groups, known["varied"], result, read_result_file(result))
     return {rest: sorted(groups.values(), key=lambda one: [str(v) for v in one.varied.values()])
             for rest, groups in found.items() if groups}
 
 
-def find_seed_group_of_reference(group: Group, groups: Sequence[Group],
-                                 yardstick: Yardstick) -> Group | None:
+def find_group_with_reference_value(group: Group, groups: Sequence[Group],
+                                    yardstick: Yardstick) -> Group | None:
     """Return the runs that differ from `group` only by having the reference value, or None."""
     wanted = {key: str(one) for key, one in group.varied.items()} | {
         yardstick.axis: yardstick.value}
@@ -176,24 +176,25 @@ def choose_measures(text: str | None, plan: Plan) -> tuple[str, ...]:
     return keys
 
 
-def interval_columns(name: str, found: Estimate | None) -> Row:
+def mean_and_interval_columns(name: str, found: Estimate | None) -> Row:
     """Return the table columns of a mean and of both ends of its confidence interval."""
     return {name: found.mean if found else None, f"{name}_low": found.low if found else None,
             f"{name}_high": found.high if found else None}
 
 
-def table_rows_of_groups(groups: Sequence[Group], yardstick: Yardstick,
-                         keys: Sequence[str]) -> list[Row]:
+def make_rows_of_means_and_ratios(groups: Sequence[Group], yardstick: Yardstick,
+                                  keys: Sequence[str]) -> list[Row]:
     rows = []
     for group in groups:
         row: Row = {**group.varied, "runs": len(group.runs),
                     "drifting_runs": group.count_drifting_runs()}
-        base = find_seed_group_of_reference(group, groups, yardstick)
+        base = find_group_with_reference_value(group, groups, yardstick)
         for key in keys:
-            row |= interval_columns(key, group.estimate_measure(key))
+            row |= mean_and_interval_columns(key, group.estimate_mean_over_seeds(key))
             if yardstick.value:
-                row |= interval_columns(f"{key}_ratio", group.estimate_ratio(base, key)
-                                        if base and base is not group else None)
+                row |= mean_and_interval_columns(f"{key}_ratio",
+                                                 group.estimate_ratio_to_group(base, key)
+                                                 if base and base is not group else None)
         rows.append(row)
     return rows
 
@@ -207,7 +208,7 @@ def table_rows_as_csv(rows: Sequence[Row]) -> str:
     return out.getvalue()
 
 
-def cell_with_interval(row: Mapping[str, Any], key: str) -> str:
+def format_value_and_interval(row: Mapping[str, Any], key: str) -> str:
     value, low = row[key], row.get(f"{key}_low")
     measure = BY_KEY.get(key)
     if value is None or isinstance(value, str | int):
@@ -240,7 +241,7 @@ def measure_title(key: str) -> str:
     return BY_KEY[key].title if key in BY_KEY else key.replace("_", " ")
 
 
-def measures_in_figures(plan: Plan) -> tuple[str, ...]:
+def list_measures_shown_in_figures(plan: Plan) -> tuple[str, ...]:
     """Return the measures that the figures of a study show, or all measures of its table."""
     found = [ALIASES.get(key, key) for one in plan.figures
              for key in values_as_strings(one.get("y", []))]
@@ -256,7 +257,8 @@ def format_tables_of_measures(rows: Sequence[Row], keys: Sequence[str]) -> str:
 
     def format_list_of_measure_columns(columns: Sequence[str]) -> str:
         return align_columns([list(map(measure_title, columns)),
-                              *([cell_with_interval(row, key) for key in columns] for row in rows)],
+                              *([format_value_and_interval(row, key) for key in columns]
+                                for row in rows)],
                              [True] * len(columns))
 
     names = list(rows[0])
@@ -282,7 +284,7 @@ def format_tables_of_measures(rows: Sequence[Row], keys: Sequence[str]) -> str:
 def make_columns_of_measure(key: str, what: str) -> tuple[Column, ...]:
     """Return the table columns of a mean or of a ratio."""
     return (Column(key, what, f"{what}, with its interval",
-                   said=lambda row: cell_with_interval(row, key)),
+                   said=lambda row: format_value_and_interval(row, key)),
             Column(f"{key}_low", f"{what}, low", "lower end of its interval of 95 %", more=True),
             Column(f"{key}_high", f"{what}, high", "upper end", more=True))
 

@@ -27,8 +27,8 @@ from approxftl_tools.figure import (
     Plot,
     Spans,
     axis_tick_text,
-    list_panels_of_plot_with_names,
-    list_plot_names_with_legend_colour,
+    list_names_and_panels_of_plot,
+    list_names_in_plot_legend,
     number_as_text,
     printed_axis_name,
     series_colour,
@@ -145,7 +145,7 @@ def css_class_of_line(plot: Panel, index: int) -> str:
     return f"{LINES[own.palette]}{own.index}{DASHED[own.shade]}"
 
 
-def svg_line_with_edge(way: str, said: str, plot: Panel, index: int) -> str:
+def draw_outlined_line(way: str, said: str, plot: Panel, index: int) -> str:
     """Return a curve as an SVG line drawn over a wider, darker line that looks like its edge."""
     own = series_colour(plot, index)
     edge = f"{EDGES[own.palette]}{own.index}{DASHED[own.shade]}"
@@ -367,7 +367,7 @@ def dot_element(plot: Dots, index: int, about: str, one: Estimate, y: float,
                     for value in (one.low, one.mean, one.high))
     said = title_element(f"{about}: {format_estimate(one)}")
     line = f"M{format_px(low)} {format_px(y)}H{format_px(high)}"
-    return (svg_line_with_edge(line, said, plot, index)
+    return (draw_outlined_line(line, said, plot, index)
             + svg_element("circle", said, cx=x, cy=y, r=5, class_=css_class_of_series(plot, index)))
 
 
@@ -410,7 +410,7 @@ def point_coordinates(xs: Sequence[float], ys: Sequence[float], plot: Curves, pl
             for x, y in zip(xs, ys, strict=True)]
 
 
-def svg_path_through(points: Sequence[tuple[float, float]], steps: bool) -> str:
+def svg_path_through_points(points: Sequence[tuple[float, float]], steps: bool) -> str:
     """Return the path through points, without steps that are too small to be seen."""
     places = [(format_px(x), format_px(y)) for x, y in points]
     way = [f"M{' '.join(places[0])}"]
@@ -427,8 +427,8 @@ def curve_element(index: int, name: str, points: Sequence[tuple[float, float]],
     if not points:
         return ""
     if not plot.points:
-        return svg_line_with_edge(svg_path_through(points, plot.steps), title_element(name), plot,
-                                  index)
+        return draw_outlined_line(svg_path_through_points(points, plot.steps), title_element(name),
+                                  plot, index)
     _, xs, ys = plot.curves[index]
     return "".join(
         svg_element("circle", title_element(f"{name}: {number_as_text(xs[i])} {plot.x_label}, "
@@ -483,7 +483,7 @@ def vertical_axis_values(plot: Means) -> list[float]:
         own = [mark for mark in plot.marks if mark.runs is not None and mark.x == x]
         ends.append(sum(mark.y for mark in own))
         ends += [ends[-1] + (own[-1].high or 0) - own[-1].y if own else 0.0]
-    return [*ends, *([0.0] if plot.has_bars and not plot.log_y else []),
+    return [*ends, *([0.0] if plot.is_bar_chart and not plot.log_y else []),
             *([] if plot.line is None else [plot.line])]
 
 
@@ -495,7 +495,7 @@ def choose_round_axis_scale(values: Sequence[float], log: bool) -> list[float]:
     return log_ticks(min(positive), max(positive))
 
 
-def choose_x_ticks_of_means(plots: Sequence[Means]) -> list[float]:
+def choose_x_ticks_of_study_plots(plots: Sequence[Means]) -> list[float]:
     """Return ticks at the x values of a study's means; empty if their labels would overlap."""
     xs = sorted({x for plot in plots if plot.kind == "lines" for mark in plot.marks
                  if (x := plot.x_position_of_mark(mark)) is not None})
@@ -515,11 +515,11 @@ def add_margins_to_axis_positions(xs: Sequence[float], log: bool) -> list[float]
     return [xs[0] - room, *xs, xs[-1] + room]
 
 
-def compute_scales_of_mean_plots(plots: Sequence[Means]) -> tuple[list[float], list[float]]:
+def compute_study_plot_scales(plots: Sequence[Means]) -> tuple[list[float], list[float]]:
     """Return the scales of the x and the y axis."""
-    xs = [x for plot in plots if plot.has_numeric_axis for mark in plot.marks
+    xs = [x for plot in plots if plot.is_x_axis_numeric for mark in plot.marks
           if (x := plot.x_position_of_mark(mark)) is not None]
-    few = choose_x_ticks_of_means(plots)
+    few = choose_x_ticks_of_study_plots(plots)
     return (add_margins_to_axis_positions(few, plots[0].log_x) if few
             else choose_round_axis_scale(xs, plots[0].log_x),
             choose_round_axis_scale([value for plot in plots
@@ -535,7 +535,7 @@ class Ground:
         """Divide the width of the plotting area into slots, one for each value of the axis."""
         self.plot, self.area, self.x_scale, self.y_scale = plot, area, x_scale, y_scale
         self.frame = Curves(plot.x_label, plot.y_label, [], plot.log_x, plot.log_y)
-        few = choose_x_ticks_of_means([plot])
+        few = choose_x_ticks_of_study_plots([plot])
         self.ticks = x_scale[1:-1] if few and set(few) <= set(x_scale[1:-1]) else ()
         self.slot = (area.right - area.left) / max(1, len(plot.xs))
         self.width = 0.8 * self.slot / (1 if plot.kind == "stack" else max(1, len(plot.series)))
@@ -544,21 +544,21 @@ class Ground:
         return point_coordinates([self.x_scale[0]], [value], self.frame, self.area, self.x_scale,
                                  self.y_scale)[0][1]
 
-    def x_of_mark(self, mark: Mark) -> float | None:
+    def x_of_data_mark(self, mark: Mark) -> float | None:
         """Return the x coordinate of a mark; None if the axis lacks its value."""
         at = self.plot.x_position_of_mark(mark)
         if at is None:
             return None
-        if self.plot.has_numeric_axis:
+        if self.plot.is_x_axis_numeric:
             return point_coordinates([at], [self.y_scale[-1]], self.frame, self.area, self.x_scale,
                                      self.y_scale)[0][0]
         index = self.plot.series.index(mark.series) - (len(self.plot.series) - 1) / 2
         shift = 0 if self.plot.kind == "stack" else index * self.width
         return self.area.left + self.slot * (at + 0.5) + shift
 
-    def horizontal_axis_below(self) -> tuple[list[str], float]:
+    def draw_horizontal_axis_below_plot(self) -> tuple[list[str], float]:
         """Return ticks and label of the horizontal axis, and their height."""
-        if self.plot.has_numeric_axis:
+        if self.plot.is_x_axis_numeric:
             return list(horizontal_axis(self.x_scale, self.area, self.frame, self.ticks)), 42
         names, room = category_names([str(x) for x in self.plot.xs], self.area)
         label = text_element(self.plot.x_label, (self.area.left + self.area.right) / 2,
@@ -566,27 +566,27 @@ class Ground:
         return [*names, label], room + LINE
 
 
-def mark_title(mark: Mark, plot: Means) -> str:
+def data_mark_title(mark: Mark, plot: Means) -> str:
     ends = "" if mark.low is None or mark.high is None else \
         f" ({number_as_text(mark.low)} to {number_as_text(mark.high)})"
     return title_element(", ".join(filter(None, (str(mark.x), mark.series)))
                          + f": {number_as_text(mark.y)}{ends} " f"{plot.y_label}, {mark.source}")
 
 
-def mark_error_bar(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> str:
+def draw_data_mark_error_bar(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> str:
     """Return the error bar of a mark; empty without a confidence interval."""
     if mark.low is None or mark.high is None:
         return ""
     low, high = (format_px(ground.y_of_value(end + lift)) for end in (mark.low, mark.high))
     way = f"M{format_px(x)} {low}V{high}"
-    if ground.plot.has_bars and mark.runs is not None:
-        return svg_element("path", mark_title(mark, ground.plot), d=way, class_="interval")
-    return svg_line_with_edge(way, mark_title(mark, ground.plot), ground.plot, index)
+    if ground.plot.is_bar_chart and mark.runs is not None:
+        return svg_element("path", data_mark_title(mark, ground.plot), d=way, class_="interval")
+    return draw_outlined_line(way, data_mark_title(mark, ground.plot), ground.plot, index)
 
 
 def draw_published_value(mark: Mark, ground: Ground, index: int) -> str:
     """Return a horizontal line for a published value without an x position."""
-    area, said = ground.area, mark_title(mark, ground.plot)
+    area, said = ground.area, data_mark_title(mark, ground.plot)
     own, y = series_colour(ground.plot, index), format_px(ground.y_of_value(mark.y))
     line = svg_element("path", said, d=f"M{format_px(area.left)} {y}H{format_px(area.right)}",
                        class_=f"curve dashed {EDGES[own.palette]}{own.index}")
@@ -598,46 +598,47 @@ def draw_published_value(mark: Mark, ground: Ground, index: int) -> str:
                        class_=f"band {css_class_of_series(ground.plot, index)}") + line
 
 
-def draw_mark(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> str:
+def draw_data_mark(mark: Mark, x: float, lift: float, ground: Ground, index: int) -> str:
     """Return the mark of a mean, or the hollow mark of a published value."""
-    plot, said, y = ground.plot, mark_title(mark, ground.plot), ground.y_of_value(mark.y + lift)
+    plot, said = ground.plot, data_mark_title(mark, ground.plot)
+    y = ground.y_of_value(mark.y + lift)
     if mark.runs is None:
         own = series_colour(plot, index)
         return svg_element("rect", said, x=x - HOLLOW, y=y - HOLLOW, width=2 * HOLLOW,
                            height=2 * HOLLOW, class_=f"hollow {EDGES[own.palette]}{own.index}")
-    if not plot.has_bars:
+    if not plot.is_bar_chart:
         return svg_element("circle", said, cx=x, cy=y, r=4, class_=css_class_of_series(plot, index))
     low, high = sorted((y, ground.y_of_value(lift or (ground.y_scale[0] if plot.log_y else 0.0))))
     return svg_element("rect", said, x=x - ground.width / 2, y=low, width=ground.width,
                        height=high - low, class_=css_class_of_series(plot, index))
 
 
-def line_through_means(plot: Means, index: int, places: Sequence[tuple[float, float]]) -> str:
-    if len(places) < 2 or not plot.has_numeric_axis:
+def draw_line_through_means(plot: Means, index: int, places: Sequence[tuple[float, float]]) -> str:
+    if len(places) < 2 or not plot.is_x_axis_numeric:
         return ""
-    return svg_line_with_edge(svg_path_through(places, plot.kind == "cdf"),
+    return draw_outlined_line(svg_path_through_points(places, plot.kind == "cdf"),
                               title_element(plot.series[index]), plot, index)
 
 
-def draw_means(plot: Means, area: Area, x_scale: Sequence[float], y_scale: Sequence[float]
-               ) -> tuple[list[str], float]:
+def draw_plot_of_means(plot: Means, area: Area, x_scale: Sequence[float], y_scale: Sequence[float]
+                       ) -> tuple[list[str], float]:
     """Return the SVG of a study's means, and the y coordinate of its lower end."""
     ground = Ground(plot, area, x_scale, y_scale)
-    below, room = ground.horizontal_axis_below()
+    below, room = ground.draw_horizontal_axis_below_plot()
     parts = [*area.horizontal_grid_lines(y_scale, plot.y_label, plot.log_y), *below]
     lifts: dict[float, float] = {}
     for index, name in enumerate(plot.series):
         marks = [mark for mark in plot.marks if mark.series == name]
         parts += [draw_published_value(mark, ground, index) for mark in marks
                   if mark.runs is None and mark.x == LEVEL]
-        placed = [(x, mark) for mark in marks if (x := ground.x_of_mark(mark)) is not None]
-        parts.append(line_through_means(plot, index,
-                                        [(x, ground.y_of_value(mark.y)) for x, mark in placed
-                                         if mark.runs is not None]))
+        placed = [(x, mark) for mark in marks if (x := ground.x_of_data_mark(mark)) is not None]
+        parts.append(draw_line_through_means(plot, index,
+                                             [(x, ground.y_of_value(mark.y)) for x, mark in placed
+                                              if mark.runs is not None]))
         for x, mark in placed if plot.kind != "cdf" else ():
             lift = lifts.get(x, 0.0) if plot.kind == "stack" and mark.runs is not None else 0.0
-            parts += [draw_mark(mark, x, lift, ground, index),
-                      mark_error_bar(mark, x, lift, ground, index)]
+            parts += [draw_data_mark(mark, x, lift, ground, index),
+                      draw_data_mark_error_bar(mark, x, lift, ground, index)]
             lifts[x] = lift + mark.y
     if plot.line is not None:
         y = ground.y_of_value(plot.line)
@@ -663,8 +664,8 @@ def make_panel_drawing_functions(plots: Sequence[Panel]) -> tuple[Drawing, Calla
         own, log = scale_of_dot_axis([one for one in plots if isinstance(one, Dots)])
         return lambda plot, area: draw_dots(plot, area, own, log), compute_height_of_dot_plot
     if isinstance(first, Means):
-        both = compute_scales_of_mean_plots([one for one in plots if isinstance(one, Means)])
-        return lambda plot, area: draw_means(plot, area, *both), lambda plot: PLOT_HEIGHT
+        both = compute_study_plot_scales([one for one in plots if isinstance(one, Means)])
+        return lambda plot, area: draw_plot_of_means(plot, area, *both), lambda plot: PLOT_HEIGHT
     axes = compute_scales_of_curve_plots([one for one in plots if isinstance(one, Curves)])
     return lambda plot, area: draw_curves(plot, area, *axes), lambda plot: PLOT_HEIGHT
 
@@ -673,14 +674,14 @@ def panels_per_row(panels: Sequence[tuple[str, Panel]]) -> int:
     """Return the number of panels in a row; many bars need the full width."""
     bars_ = [len(one.categories) * (1 if one.stacked else len(one.series))
              for _, one in panels if isinstance(one, Bars)]
-    bars_ += [len(one.marks) for _, one in panels if isinstance(one, Means) and one.has_bars]
+    bars_ += [len(one.marks) for _, one in panels if isinstance(one, Means) and one.is_bar_chart]
     return 1 if max(bars_, default=0) > ABREAST or len(panels) == 1 else 2
 
 
 def panel_legend(panels: Sequence[tuple[str, Panel]]) -> list[tuple[str, str]]:
     """Return the legend entries; those of published values have hollow marks."""
     entries = {name: css_class_of_series(one, i) for _, one in panels
-               for i, name in enumerate(list_plot_names_with_legend_colour(one)) if name}
+               for i, name in enumerate(list_names_in_plot_legend(one)) if name}
     others = {mark.source: "hollow ink" for _, one in panels if isinstance(one, Means)
               for mark in one.marks if mark.runs is None}
     return [*(entries | others).items()]
@@ -688,7 +689,7 @@ def panel_legend(panels: Sequence[tuple[str, Panel]]) -> list[tuple[str, str]]:
 
 def draw_panels(plot: Panel | Panels) -> tuple[str, float]:
     """Return the drawing of a plot, or of panels with one legend, and its height."""
-    panels = list_panels_of_plot_with_names(plot)
+    panels = list_names_and_panels_of_plot(plot)
     drawn, height_of = make_panel_drawing_functions([one for _, one in panels])
     entries = panel_legend(panels)
     # A single colour needs no legend; the title names it.

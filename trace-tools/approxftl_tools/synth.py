@@ -32,7 +32,7 @@ Exit status: 0 done, 1 failed, 2 usage, 3 no such file or volume, 4 --within was
 VISIBLE = 0.1
 
 
-def parse_share(text: str) -> float:
+def parse_option_as_fraction(text: str) -> float:
     """Parse a share, such as --approx-share, from a fraction or a percentage; refuse a bare 1."""
     if text == "1":
         raise argparse.ArgumentTypeError("1 may mean 1% or 100%; write one of these")
@@ -61,14 +61,14 @@ def make_synth_parser() -> command.Parser:
                         help="how many (default 100000)")
     parser.add_argument("--seed", metavar="N", default=1, help="(default 1)",
                         type=command.make_integer_parser(0, 2**64 - 1, "2^64 - 1"))
-    parser.add_argument("--approx-share", metavar="SHARE", type=parse_share,
+    parser.add_argument("--approx-share", metavar="SHARE", type=parse_option_as_fraction,
                         help="places whose data are approximate (default: as in the profile)")
-    parser.add_argument("--read-places-share", metavar="SHARE", type=parse_share,
+    parser.add_argument("--read-places-share", metavar="SHARE", type=parse_option_as_fraction,
                         help="of the places that are written, those that are read, too (default: "
                              "as in the profile)")
     parser.add_argument("--reads-of-a-place", metavar="N", type=parse_request_count,
                         help="of data that is only read, their mean (default: as in the profile)")
-    parser.add_argument("--within", metavar="SHARE", type=parse_share,
+    parser.add_argument("--within", metavar="SHARE", type=parse_option_as_fraction,
                         help="fail if a characteristic is missed by more than that")
     row_list.add_list_options(parser)
     command.add_json_option(parser)
@@ -121,8 +121,8 @@ def list_trace_volumes(arguments: argparse.Namespace, argv: Sequence[str]) -> in
     choice = row_list.choose_list_columns(arguments, COLUMNS)
     if arguments.json and not choice.chosen:
         command.write_json_document(arguments.json,
-                                    {**command.make_first_keys_of_json_document("synth",
-                                                                                argv),
+                                    {**command.make_common_keys_of_json_documents("synth",
+                                                                                  argv),
                                      "volumes": volumes_of_published_traces()})
     else:
         choice.print_list_rows(arguments, "synth", argv, [
@@ -157,7 +157,7 @@ def print_characteristics(arguments: argparse.Namespace, argv: Sequence[str], pr
     wanted = profile.collect_characteristics_for_comparison()
     if arguments.json:
         command.write_json_document(arguments.json, {
-            **command.make_first_keys_of_json_document("synth", argv), "name": profile.name,
+            **command.make_common_keys_of_json_documents("synth", argv), "name": profile.name,
             "source": profile.source,
              "assumed": list(profile.assumed), "requests": arguments.requests,
              "seed": arguments.seed, "wanted": wanted, "made": made})

@@ -107,8 +107,8 @@ def draw_request_lengths(draw: Draw, sizes: Sizes, count: int) -> NDArray[np.int
     return draw.choice(np.array(sizes.units, np.int64), count, p=weights / weights.sum())
 
 
-def draw_reads_of_read_only_data(draw: Draw, profile: Profile, count: int
-                                 ) -> tuple[Array, Array, int]:
+def generate_reads_of_read_only_data(draw: Draw, profile: Profile, count: int
+                                     ) -> tuple[Array, Array, int]:
     """Return starts and lengths (units) of reads of read-only data, and the size of these data."""
     places = max(1, round(count / profile.reads_of_a_place))
     units = draw_request_lengths(draw, profile.read_sizes, places)
@@ -167,8 +167,8 @@ def generate_stream(profile: Profile, requests: int, seed: int) -> Stream:
     of_written = draw.random(requests) < profile.read_written_share
     alone = ~write & ~of_written
     first, units = np.zeros(requests, np.int64), np.zeros(requests, np.int64)
-    first[alone], units[alone], begin = draw_reads_of_read_only_data(draw, profile,
-                                                                     int(alone.sum()))
+    first[alone], units[alone], begin = generate_reads_of_read_only_data(draw, profile,
+                                                                         int(alone.sum()))
     writer = Writer(profile, draw, int(write.sum()), begin)
     places = writer.places
     approximate: list[bool] = []

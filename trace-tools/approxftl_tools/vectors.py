@@ -33,7 +33,7 @@ def make_vectors(count: int, dimensions: int, seed: int) -> tuple[Floats, Floats
     return (_draw_vectors(count, centres, chance), _draw_vectors(QUERIES, centres, chance))
 
 
-def nearest_indices(among: Floats, queries: Floats) -> NDArray[np.int64]:
+def find_indices_of_nearest_vectors(among: Floats, queries: Floats) -> NDArray[np.int64]:
     """Return the indices of the largest scalar products, unsorted; NaN ranks last."""
     with np.errstate(all="ignore"):
         found = np.nan_to_num(queries @ among.T, nan=-np.inf)
@@ -42,12 +42,12 @@ def nearest_indices(among: Floats, queries: Floats) -> NDArray[np.int64]:
 
 @cache
 def _true_neighbours(count: int, dimensions: int, seed: int) -> NDArray[np.int64]:
-    return nearest_indices(*make_vectors(count, dimensions, seed))
+    return find_indices_of_nearest_vectors(*make_vectors(count, dimensions, seed))
 
 
-def recall_of_nearest(stored: Floats, seed: int) -> float:
+def compute_recall_of_nearest_vectors(stored: Floats, seed: int) -> float:
     """Return the share of the true nearest vectors that a search of the stored ones still finds."""
     truth = _true_neighbours(*stored.shape, seed)
-    found = nearest_indices(stored, make_vectors(*stored.shape, seed)[1])
+    found = find_indices_of_nearest_vectors(stored, make_vectors(*stored.shape, seed)[1])
     hits = (found[:, :, None] == truth[:, None, :]).any(axis=2)
     return float(hits.mean())

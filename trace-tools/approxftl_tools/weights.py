@@ -30,7 +30,7 @@ def measure_accuracy_after_storage(setup: Json, tensors: Sequence[Tensor],
                                    data: Sequence[bytes]) -> tuple[float, int]:
     """Return the accuracy on test images, and the number of non-finite weights set to 0."""
     layers, repaired = network.unpack_network(tensors, data)
-    return network.measure_recognised_share(layers, network.load_digits(setup["seed"])[1]), repaired
+    return network.measure_recognition_rate(layers, network.load_digits(setup["seed"])[1]), repaired
 
 
 SUBJECT = Subject(

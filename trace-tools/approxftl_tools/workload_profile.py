@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from approxftl_tools import aft
 from approxftl_tools.arrays import np
-from approxftl_tools.refusal import NOT_FOUND, Refusal, refuse_read_errors
+from approxftl_tools.refusal import NOT_FOUND, Refusal, convert_read_errors_to_refusal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -161,7 +161,7 @@ def request_length_distribution(units: Array) -> Sizes:
     return Sizes(tuple(map(int, lengths)), tuple(map(float, counts / counts.sum())))
 
 
-def ages_of_updates(first: Array, t_ns: Array) -> Array:
+def compute_ages_of_replaced_data(first: Array, t_ns: Array) -> Array:
     """Return the age of the data that each write replaces; -1 for a first write."""
     order = np.lexsort((np.arange(len(first)), first))
     ages = np.full(len(first), -1, np.int64)
@@ -171,7 +171,7 @@ def ages_of_updates(first: Array, t_ns: Array) -> Array:
     return ages
 
 
-def update_zone_shares(ages: Array) -> tuple[float, ...]:
+def compute_fraction_of_updates_per_age(ages: Array) -> tuple[float, ...]:
     updates = ages[ages >= 0]
     if not len(updates):
         return (*[0.0] * len(ZONE_ENDS_NS), 1.0)
@@ -179,14 +179,14 @@ def update_zone_shares(ages: Array) -> tuple[float, ...]:
     return tuple(map(float, counts / counts.sum()))
 
 
-def compute_share_of_true_values(part: Array) -> float:
+def compute_fraction_of_true_values(part: Array) -> float:
     """Return the share of true values in an array of booleans; 0 for an empty array."""
     return float(np.mean(part)) if len(part) else 0.0
 
 
 def profile_of_record_file(path: Path) -> Profile:
     file = aft.open_record_file(path)
-    ops = file.get_operations_without_flags()
+    ops = file.get_operation_codes_of_records()
     kept = ops <= aft.OPERATIONS.index("write")
     if not kept.any():
         raise Refusal(f"{path}: no read and no write in {len(ops)} records; nothing to fit to")
@@ -195,19 +195,19 @@ def profile_of_record_file(path: Path) -> Profile:
     units = np.maximum(1,
                        -(-file.get_record_column("nsect")[kept].astype(np.int64) // UNIT_SECTORS))
     t_ns = file.get_record_column("t_ns")[kept]
-    ages = ages_of_updates(first[write], t_ns[write])
+    ages = compute_ages_of_replaced_data(first[write], t_ns[write])
     written = np.isin(first[~write], first[write])
     alone = first[~write][~written]
     gaps = np.diff(t_ns.astype(np.int64)) if len(t_ns) > 1 else np.zeros(1)
     classes = np.array([name == "approximate" for name in file.classes], bool)
     return Profile(
-        path.stem, f"fitted to {path.name}", compute_share_of_true_values(write),
-        compute_share_of_true_values(ages >= 0),
-        update_zone_shares(ages),
+        path.stem, f"fitted to {path.name}", compute_fraction_of_true_values(write),
+        compute_fraction_of_true_values(ages >= 0),
+        compute_fraction_of_updates_per_age(ages),
         request_length_distribution(units[write]), request_length_distribution(units[~write]),
         tuple(map(float, np.quantile(gaps, np.linspace(0, 1, QUANTILES)))),
-        compute_share_of_true_values(written), len(alone) / max(1, len(np.unique(alone))),
-        compute_share_of_true_values(classes[file.get_record_column("class")[kept][write]]),
+        compute_fraction_of_true_values(written), len(alone) / max(1, len(np.unique(alone))),
+        compute_fraction_of_true_values(classes[file.get_record_column("class")[kept][write]]),
         ("order within zones", "independent times between requests"))
 
 
@@ -221,7 +221,7 @@ def profile_to_json(profile: Profile) -> str:
 def profile_from_json(path: Path) -> Profile:
     """Read a profile that profile_to_json() wrote and that a user may have edited."""
     try:
-        with refuse_read_errors(path):
+        with convert_read_errors_to_refusal(path):
             document = json.loads(path.read_text("utf-8"))
         if document.pop("approxftl_workload_format")[0] != FORMAT[0]:
             raise Refusal(f"{path}: a profile of another format; {FORMAT[0]} is understood")

@@ -96,12 +96,12 @@ class Plan:
     events: tuple[Event, ...] | None = None
 
     @property
-    def cell_name(self) -> str:
+    def matrix_cell_name(self) -> str:
         """Return the name of the cell: STACK/LIFE, the life being the drive's fault scenario."""
         return f"{self.stack.name}/{self.life.name}"
 
     @property
-    def describe_kernel_and_seed_of_cell(self) -> str:
+    def describe_kernel_and_seed(self) -> str:
         """Return the kernel and the seed of the cell (a stack with a life) as text."""
         return f"{self.kernel}, seed {self.seed}"
 
@@ -115,12 +115,12 @@ class Plan:
             only += f"-{zlib.crc32(repr(self.events).encode()):08x}"
         return f"{kernel}-{plain}{self.stack.name}-{self.life.name}-{self.seed}{only}.json"
 
-    def make_command_to_run_cell(self) -> str:
+    def make_command_to_run_matrix_cell(self) -> str:
         """Return the command that runs only this cell (a stack with a life)."""
         only = f" --only {self.numbers}" if self.numbers != ALL else ""
         only += "".join(f" --event '{one.when} {one.what}'" for one in self.events or ())
-        return (f"approxftl worn --cell {self.cell_name} --seed {self.seed} --kernel {self.kernel}"
-                f"{' --plain' if self.is_plain else ''}{only}")
+        return (f"approxftl worn --cell {self.matrix_cell_name} --seed {self.seed} "
+                f"--kernel {self.kernel}{' --plain' if self.is_plain else ''}{only}")
 
 
 def make_name_list_parser(table: Sequence[Any], kind: str) -> Callable[[str], list[Any]]:
@@ -137,7 +137,7 @@ def make_name_list_parser(table: Sequence[Any], kind: str) -> Callable[[str], li
     return parse_list_of_known_names
 
 
-def parse_cell_list(text: str) -> list[tuple[Stack, Life]]:
+def parse_matrix_cell_list(text: str) -> list[tuple[Stack, Life]]:
     """Parse a list of cells, STACK/LIFE,...: a storage stack and the failures of its drive."""
     return [(make_name_list_parser(STACKS, "stack")(stack)[0],
              make_name_list_parser(LIVES, "life")(life)[0])
@@ -175,7 +175,7 @@ def make_worn_parser() -> command.Parser:
     parser = command.make_verb_parser(
         "worn", "Shows what file systems and databases do on a drive that fails as flash does.",
         EPILOG)
-    parser.add_argument("--cell", metavar="CELLS", type=parse_cell_list, action="extend",
+    parser.add_argument("--cell", metavar="CELLS", type=parse_matrix_cell_list, action="extend",
                         help="only these cells, STACK/LIFE, separated by commas")
     parser.add_argument("--stacks", metavar="NAMES", type=make_name_list_parser(STACKS, "stack"),
                         help="only these rows, separated by commas (default: all)")
@@ -231,7 +231,7 @@ def missing_packages(stack: Stack) -> list[str]:
     return missing
 
 
-def plan_cells(arguments: argparse.Namespace) -> Iterator[Plan]:
+def plan_matrix_cells(arguments: argparse.Namespace) -> Iterator[Plan]:
     """Yield the requested cells (STACK/LIFE); leave out stacks whose packages are missing."""
     cells = arguments.cell or [
         (stack, life) for stack in arguments.stacks or STACKS for life in arguments.lives or LIVES]
@@ -271,19 +271,19 @@ def package_versions(stack: Stack) -> dict[str, str]:
     return dict(line.split(" ", 1) for line in told.splitlines())
 
 
-def make_record_of_unfinished_cell(plan: Plan, error: str, note: str, said: str) -> Json:
+def make_record_of_unfinished_matrix_cell(plan: Plan, error: str, note: str, said: str) -> Json:
     """Return the record of a cell (STACK/LIFE) whose guest died or, with `error`, was not run."""
     outcome = FAILED_CELL if error else Outcome.CRASHED.value
-    return {"cell": plan.cell_name, "seed": plan.seed, "outcome": outcome, "passes": [],
+    return {"cell": plan.matrix_cell_name, "seed": plan.seed, "outcome": outcome, "passes": [],
             "events": [], "error": error, "notes": [note],
             "requests": [], "requests_count": 0,
             "noticed": said.splitlines()[-60:], "noticed_count": 0, "defects": [],
             "refused_writes": [], "refused_count": 0, "log": said.splitlines(), "counters": {},
             "commands": {}, "kernel": plan.kernel, "seconds": 0, "durable": 0, "objects": 0,
-            "transactions": 0, "again": plan.make_command_to_run_cell()}
+            "transactions": 0, "again": plan.make_command_to_run_matrix_cell()}
 
 
-def run_cell_in_virtual_machine(plan: Plan, children: Children) -> Json:
+def run_matrix_cell_in_virtual_machine(plan: Plan, children: Children) -> Json:
     """Run one cell (a stack with a life) in a virtual machine and return its record."""
     program = command.simulator_path()
     lab = program.with_name("approxftl-lab")
@@ -293,7 +293,7 @@ def run_cell_in_virtual_machine(plan: Plan, children: Children) -> Json:
             [lab, "--real-time", "--kernel", plan.kernel, "--results", folder, "--timeout",
              str(GUEST_SECONDS), "--cmd",
              f"PYTHONPATH='{package}' {GUEST_PYTHON} -P -m approxftl_tools.worn_guest "
-             f"{plan.cell_name} {plan.seed} {'plain' if plan.is_plain else 'emulated'} "
+             f"{plan.matrix_cell_name} {plan.seed} {'plain' if plan.is_plain else 'emulated'} "
              f"{plan.numbers} $RESULTS/record.json " + shlex.join(f"{one.when} {one.what}"
                                                                   for one in (
                  plan.life.events if plan.events is None else plan.events))])
@@ -301,20 +301,22 @@ def run_cell_in_virtual_machine(plan: Plan, children: Children) -> Json:
         if status in (CRASHED, TIMED_OUT):
             late = (f"the virtual machine did not end in {GUEST_SECONDS} s: it hangs, or this "
                     "machine is too busy; run the cell again")
-            return make_record_of_unfinished_cell(plan, late if status == TIMED_OUT else "",
-                                                  f"the guest ended with status {status}", err)
+            return make_record_of_unfinished_matrix_cell(plan, late if status == TIMED_OUT else "",
+                                                         f"the guest ended with status {status}",
+                                                         err)
         if status not in (0, COMPLAINED) or not record.exists():
             last = (err + out).strip().splitlines()[-1:] or ["no message"]
-            raise Refusal(f"{plan.cell_name}: the lab ended with {status}: {last[0]}", FAILED)
+            raise Refusal(f"{plan.matrix_cell_name}: the lab ended with {status}: {last[0]}",
+                          FAILED)
         found: Json = json.loads(record.read_text())
     if found["error"]:
         found["outcome"] = FAILED_CELL
-    found["again"] = plan.make_command_to_run_cell()
+    found["again"] = plan.make_command_to_run_matrix_cell()
     found["versions"] = package_versions(plan.stack)
     return found
 
 
-def run_worn_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json]:
+def run_all_matrix_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list[Json]:
     """Run the cells (STACK/LIFE) that --results has no record of; return all records in order."""
     kept: dict[Plan, Json] = {}
     folder = arguments.results
@@ -325,7 +327,7 @@ def run_worn_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list
                 with command.refuse_malformed_documents([folder / plan.record_file_name]):
                     record = json.loads((folder / plan.record_file_name).read_text())
                     if not record["error"]:
-                        kept[plan] = {**record, "variant": plan.describe_kernel_and_seed_of_cell}
+                        kept[plan] = {**record, "variant": plan.describe_kernel_and_seed}
     children, show = Children(), arguments.progress or sys.stderr.isatty()
     if show and (left := len(plans) - len(kept)):
         minutes = -(-left * CELL_SECONDS // arguments.jobs // 60)
@@ -333,7 +335,7 @@ def run_worn_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list
                          "on an idle machine; the same command continues\n")
     pool = ThreadPoolExecutor(arguments.jobs)
     try:
-        running = {pool.submit(run_cell_in_virtual_machine, plan, children): plan
+        running = {pool.submit(run_matrix_cell_in_virtual_machine, plan, children): plan
                    for plan in plans if plan not in kept}
         for future in as_completed(running):
             plan = running[future]
@@ -343,14 +345,14 @@ def run_worn_cells(plans: Sequence[Plan], arguments: argparse.Namespace) -> list
                 # If the first cell cannot be run, no other can: the lab itself does not work.
                 if plan == next(iter(running.values())):
                     raise
-                record = make_record_of_unfinished_cell(plan, str(error),
-                                                        "the cell could not be run", "")
-            kept[plan] = record = {**record, "variant": plan.describe_kernel_and_seed_of_cell}
+                record = make_record_of_unfinished_matrix_cell(plan, str(error),
+                                                               "the cell could not be run", "")
+            kept[plan] = record = {**record, "variant": plan.describe_kernel_and_seed}
             if folder:
                 command.write_file(folder / plan.record_file_name,
                                    json.dumps(record, indent=1) + "\n")
             if show:
-                sys.stderr.write(f"{len(kept)} of {len(plans)}: {plan.cell_name}: "
+                sys.stderr.write(f"{len(kept)} of {len(plans)}: {plan.matrix_cell_name}: "
                                  f"{record['outcome']}\n")
     finally:
         children.stop_child_programs()
@@ -378,14 +380,14 @@ def find_minimal_failing_sublist(items: list[Item],
     return items
 
 
-def print_minimal_script_of_cell_outcome(plans: Sequence[Plan]) -> int:
+def print_minimal_script_of_matrix_cell(plans: Sequence[Plan]) -> int:
     """Print a script that repeats the outcome of a test with the fewest events and transactions."""
     if len(plans) != 1:
         raise Refusal("--reduce takes one cell, kernel and seed: --cell STACK/LIFE", command.USAGE)
     children, attempts = Children(), 1
 
-    def run_cell_with_fewer_events(items: Sequence[Event | int]) -> Json:
-        return run_cell_in_virtual_machine(replace(
+    def run_matrix_cell_with_fewer_events(items: Sequence[Event | int]) -> Json:
+        return run_matrix_cell_in_virtual_machine(replace(
             plans[0], events=tuple(one for one in items if isinstance(one, Event)),
             numbers=format_number_ranges([one for one in items if isinstance(one, int)])), children)
 
@@ -396,14 +398,14 @@ def print_minimal_script_of_cell_outcome(plans: Sequence[Plan]) -> int:
             return False
         attempts += 1
         try:
-            kept = run_cell_with_fewer_events(items)["outcome"] == whole["outcome"]
+            kept = run_matrix_cell_with_fewer_events(items)["outcome"] == whole["outcome"]
         except Refusal:
             kept = False
         sys.stderr.write(f"{len(items) - numbers} events, {numbers} transactions: "
                          f"{'same' if kept else 'another'} outcome\n")
         return bool(kept)
 
-    whole = run_cell_in_virtual_machine(plans[0], children)
+    whole = run_matrix_cell_in_virtual_machine(plans[0], children)
     items: list[Event | int] = [Event(one["when"], part) for one in whole["events"]
                                 for part in one.get("parts", [one["what"]])]
     if not items:
@@ -411,13 +413,13 @@ def print_minimal_script_of_cell_outcome(plans: Sequence[Plan]) -> int:
     items = find_minimal_failing_sublist([*items, *parse_number_ranges(plans[0].numbers)],
                                          is_outcome_kept_with_fewer_events)
     begun = time.monotonic()
-    record = run_cell_with_fewer_events(items)
+    record = run_matrix_cell_with_fewer_events(items)
     versions = (f"{name} {version}" for name, version in record.get("versions", {}).items())
     events = (f"after {one['when']}: {one['what']}" for one in record["events"])
     last = f"{attempts} cells were run for it, the last one in {time.monotonic() - begun:.0f} s"
     print("\n# ".join(["#!/bin/sh", f"{record['cell']}: {record['outcome']}",
                        ", ".join([f"Linux {record['kernel']}", *versions]), *events,
-                       *explain_cell_outcome(record)[:5], last]))
+                       *explain_matrix_cell_outcome(record)[:5], last]))
     print(f"exec {record['again']}")
     return command.DONE
 
@@ -428,9 +430,9 @@ def get_short_word_of_outcome(record: Json) -> str:
     return found if found == FAILED_CELL else SHORT[Outcome(found)]
 
 
-def make_matrix_of_cells(records: Iterable[Json]) -> tuple[list[str], list[str],
-                                                           dict[str, list[str]],
-                                                           dict[str, dict[str, Json]]]:
+def make_matrix_from_cell_records(records: Iterable[Json]) -> tuple[list[str], list[str],
+                                                                    dict[str, list[str]],
+                                                                    dict[str, dict[str, Json]]]:
     """Return variants (kernel and seed), columns (lives), rows (stacks) and records of cells."""
     cells: dict[str, dict[str, Json]] = {}
     rows: dict[str, list[str]] = {}
@@ -454,22 +456,22 @@ def describe_matrix_axes(records: Sequence[Json]) -> list[str]:
 
 def matrix_as_text(records: Sequence[Json]) -> str:
     """Return the matrix of stacks and lives as a table, and sentences about bad outcomes."""
-    variants, lives, rows, cells = make_matrix_of_cells(records)
+    variants, lives, rows, cells = make_matrix_from_cell_records(records)
 
-    def cell_outcomes(cell: str) -> str:
+    def matrix_cell_outcomes(cell: str) -> str:
         words = [get_short_word_of_outcome(cells[cell][one]) if one in cells[cell] else "-"
                  for one in variants]
         return "/".join(words if len({*words} - {"-"}) > 1 else {*words} - {"-"})
 
     text = row_list.align_columns([["", *lives], *(
-        [stack, *(cell_outcomes(f"{stack}/{life}") if life in row else "" for life in lives)]
+        [stack, *(matrix_cell_outcomes(f"{stack}/{life}") if life in row else "" for life in lives)]
         for stack, row in rows.items())])
     if len(variants) > 1:
         text += "\n".join(["In this order, where they differ:", *describe_matrix_axes(records), ""])
     for record in records:
         about = record["cell"] + (f" ({record['variant']})" if len(variants) > 1 else "")
         is_bad = get_short_word_of_outcome(record).isupper()
-        for detail in explain_cell_outcome(record)[:3] if is_bad else []:
+        for detail in explain_matrix_cell_outcome(record)[:3] if is_bad else []:
             text += f"{about}: {detail}\n"
         if record["error"]:
             text += f"{about}: {record['error']}\n"
@@ -477,7 +479,7 @@ def matrix_as_text(records: Sequence[Json]) -> str:
     return text + ", ".join(f"{count} {outcome}" for outcome, count in counts.items()) + "\n"
 
 
-def explain_cell_outcome(record: Json) -> list[str]:
+def explain_matrix_cell_outcome(record: Json) -> list[str]:
     """Return sentences about the objects with the worst outcome of a test."""
     notes: list[str] = record["notes"]
     return [f"{one['name']}: {found['key']}: {found['detail']}" for one in record["passes"]
@@ -486,9 +488,9 @@ def explain_cell_outcome(record: Json) -> list[str]:
 
 def matrix_as_html(records: Sequence[Json], argv: Sequence[str]) -> str:
     """Return the HTML page of the results."""
-    variants, lives, rows, cells = make_matrix_of_cells(
+    variants, lives, rows, cells = make_matrix_from_cell_records(
         {**record, "word": get_short_word_of_outcome(record),
-         "explained": explain_cell_outcome(record),
+         "explained": explain_matrix_cell_outcome(record),
          "id": re.sub("[^a-z0-9.]+", "-", f"{record['cell']} {record['variant']}"),
          "rank": (7 if record["outcome"] == FAILED_CELL
                   else Outcome(record["outcome"]).rank_of_outcome)}
@@ -500,7 +502,7 @@ def matrix_as_html(records: Sequence[Json], argv: Sequence[str]) -> str:
                        own=f"{command.simulator_version()}: approxftl worn {' '.join(argv)}")
 
 
-def print_stacks_and_faults() -> None:
+def print_storage_stacks_and_fault_scenarios() -> None:
     """Print the names of the storage stacks and fault scenarios of the matrix."""
     for title, table in (("Stacks", STACKS), ("Lives", LIVES)):
         print(f"{title}:")
@@ -512,21 +514,21 @@ def print_stacks_and_faults() -> None:
 def run_worn(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     """Run the cells of the matrix and write the outputs that the options ask for."""
     if arguments.list:
-        print_stacks_and_faults()
+        print_storage_stacks_and_fault_scenarios()
         return command.DONE
     for option in ("json", "html"):
         if getattr(arguments, option):
             command.CLAIMS.claim_output(getattr(arguments, option), f"--{option}")
     runs = read_study(arguments.study) if arguments.study else [arguments]
-    plans = list(dict.fromkeys(plan for run in runs for plan in plan_cells(run)))
+    plans = list(dict.fromkeys(plan for run in runs for plan in plan_matrix_cells(run)))
     if not plans:
         raise Refusal("no cell is left to run", FAILED)
     if arguments.reduce:
-        return print_minimal_script_of_cell_outcome(plans)
-    records = run_worn_cells(plans, arguments)
+        return print_minimal_script_of_matrix_cell(plans)
+    records = run_all_matrix_cells(plans, arguments)
     if arguments.json:
         command.write_json_document(arguments.json, {
-            **command.make_first_keys_of_json_document("worn", argv), "cells": records})
+            **command.make_common_keys_of_json_documents("worn", argv), "cells": records})
     if arguments.html:
         command.write_file(arguments.html, matrix_as_html(records, argv))
     if command.STANDARD not in (arguments.json, arguments.html):

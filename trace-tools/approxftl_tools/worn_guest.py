@@ -311,7 +311,7 @@ class Cell:
                                          f"{self.table_options_of_drive(number)}")
             self.names[f"dev{number}"] = f"/dev/mapper/drive{number}"
 
-    def replace_dm_targets_below(self, target: str) -> None:
+    def replace_dm_targets_below_drives(self, target: str) -> None:
         """Switch all devices below the drives to another dm target at once, without a flush."""
         for number in range(self.stack.drives):
             self.run_watched_command(f"dmsetup suspend --noflush --nolockfs below{number}")
@@ -324,7 +324,7 @@ class Cell:
 
     def cut_power(self) -> None:
         """Cut the power: from now on all requests to the devices below the drives fail."""
-        self.replace_dm_targets_below("error")
+        self.replace_dm_targets_below_drives("error")
         self.is_cut = True
 
     def restore_power(self) -> None:
@@ -333,7 +333,7 @@ class Cell:
                                  capture_output=True).stdout for number in range(self.stack.drives)]
         for number in range(self.stack.drives):
             self.run_watched_command(f"dmsetup remove --retry drive{number}")
-        self.replace_dm_targets_below("linear")
+        self.replace_dm_targets_below_drives("linear")
         for number, table in enumerate(tables):
             self.run_watched_command(f"dmsetup create drive{number} --table '{table.strip()}'")
             if self.plain:
@@ -348,8 +348,8 @@ class Cell:
                 parts.append(f"fault-blocks {block}")
         return parts
 
-    def find_pages_with_patterns(self, needles: Mapping[str, Sequence[bytes]]
-                                 ) -> dict[str, list[int]]:
+    def find_pages_of_objects(self, needles: Mapping[str, Sequence[bytes]]
+                              ) -> dict[str, list[int]]:
         """Search the first drive for byte patterns of each object; return pages, the newest first.
 
         Metadata of btrfs are written to new places, so get_btrfs_node_age() sorts the pages. The
@@ -400,7 +400,7 @@ class Cell:
                                 if one.status == "durable"), []))
         keys = ["name"] if what == "names" else [only] if only else chosen
         told = []
-        for key, pages in self.find_pages_with_patterns(
+        for key, pages in self.find_pages_of_objects(
                 {key: [b"worn-f1", b"worn."] if key == "name"
                  else self.make_search_patterns_of_object(key)
                  for key in keys}).items():
@@ -414,7 +414,7 @@ class Cell:
                 told.append(f"{key} is not on the drive")
         return told, [] if what == "names" or only else [f"spoil {what} {key}" for key in chosen]
 
-    def read_near_object_until_failure(self, limit: str, only: str) -> tuple[str, list[str]]:
+    def cause_read_disturb_failure_of_object(self, limit: str, only: str) -> tuple[str, list[str]]:
         """Read pages near an object until read disturb makes its page fail.
 
         Return a description, and the event that repeats this. The reads are not traced.
@@ -423,7 +423,7 @@ class Cell:
                             if self.ledger.find_acknowledged_version(key)), "")
         if not key:
             return "; no object is durable", []
-        found = self.find_pages_with_patterns({key: self.make_search_patterns_of_object(key)})
+        found = self.find_pages_of_objects({key: self.make_search_patterns_of_object(key)})
         page = next(iter(found[key]), 0)
         buffer, count = mmap.mmap(-1, CHUNK), 0
         fd = os.open(self.names["dev0"], os.O_RDONLY | os.O_DIRECT)
@@ -443,7 +443,7 @@ class Cell:
         return f"; {count} reads of the MiB around page {page}: {key}", [
             f"read-often {limit} {key}"]
 
-    def make_test_for_lost_pages(self) -> Callable[[int], bool]:
+    def make_function_that_detects_lost_pages(self) -> Callable[[int], bool]:
         """Return a function that tells whether the first drive has lost the data of a page."""
         runs, start = [], "0"
         while start:
@@ -460,7 +460,7 @@ class Cell:
         for number in range(self.stack.drives):
             with suppress(OSError):
                 numbers[os.minor(Path(f"/dev/mapper/drive{number}").stat().st_rdev)] = number
-        is_lost = self.make_test_for_lost_pages()
+        is_lost = self.make_function_that_detects_lost_pages()
         trace = TRACEFS / "trace"
         seen = Counter(tuple(map(int, found.groups()[1:])) for found in FAILED_REQUEST.finditer(
             trace.read_text() if trace.exists() else ""))
@@ -499,7 +499,7 @@ class Cell:
                 pages, parts = self.make_pages_uncorrectable(*f"{rest} ".split(" ")[:2])
                 told = "; " + ", ".join(pages)
             elif verb == "read-often":
-                told, parts = self.read_near_object_until_failure(*[*rest.split(" "), ""][:2])
+                told, parts = self.cause_read_disturb_failure_of_object(*[*rest.split(" "), ""][:2])
             else:
                 raise RuntimeError(f'there is no event "{event.what}"')
             self.record["events"].append({"when": event.when, "what": event.what + told,
@@ -542,7 +542,7 @@ class Cell:
         if why and not self.is_cut:
             self.findings.append(Finding("writer", Outcome.CRASHED, f"the writer {why}"))
 
-    def read_objects_despite_crashes(self) -> Iterator[tuple[str, Answer | Finding]]:
+    def read_objects_and_restart_dead_reader(self) -> Iterator[tuple[str, Answer | Finding]]:
         """Read all objects; if the reader dies at an object, continue with the next one."""
         keys = self.ledger.object_names()
         while keys:
@@ -569,13 +569,13 @@ class Cell:
         Path("/proc/sys/vm/drop_caches").write_text("3")
         answers: dict[str, Answer] = {}
         found: list[Finding] = []
-        for key, answer in self.read_objects_despite_crashes():
+        for key, answer in self.read_objects_and_restart_dead_reader():
             if isinstance(answer, Finding):
                 found.append(answer)
                 answers[key] = Refused(answer.detail)
             else:
                 answers[key] = answer
-        found += self.ledger.judge_all_answers(answers)
+        found += self.ledger.judge_all_reads(answers)
         self.count_outcomes_of_object_reads(name, found)
 
     def count_outcomes_of_object_reads(self, name: str, found: Sequence[Finding]) -> None:
@@ -632,7 +632,7 @@ class Cell:
         self.findings = kept + wrong
         self.unmount_stack()
 
-    def run_cell_in_guest(self) -> None:
+    def run_matrix_cell_in_guest(self) -> None:
         """Test the stack: write, inject the faults, read, unmount, mount and read again."""
         subprocess.run(["dmesg", "--clear"], check=True)
         trace_failed_requests()
@@ -672,14 +672,14 @@ class Cell:
             self.run_watched_command(line, check=False)
         self.unmount_stack()
 
-    def make_cell_record(self) -> Json:
+    def make_matrix_cell_record(self) -> Json:
         """Return the record of the test: its outcome, findings, kernel messages and counters."""
         log = subprocess.run(["dmesg"], capture_output=True, text=True, check=False).stdout
         lines = log.splitlines()
         noticed = [line for line in lines if NOTICED.search(line)]
         defects = [line for line in lines if DEFECTS.search(line)]
         refused, failed = self.ledger.refused_writes, self.list_failed_requests()
-        outcome = worn_judge.judge_cell(self.findings, len(refused), bool(noticed))
+        outcome = worn_judge.judge_matrix_cell(self.findings, len(refused), bool(noticed))
         stats = subprocess.run(["dmsetup", "message", "drive0", "0", "stats"], text=True,
                                capture_output=True, check=False).stdout
         counters = {name: int(value) for name, value in re.findall(r"^(\w+) (\d+)$", stats, re.M)}
@@ -696,7 +696,7 @@ class Cell:
                 "kernel": os.uname().release}
 
 
-def find_worn_table_entry(table: Sequence[Any], name: str) -> Any:
+def find_stack_or_scenario_by_name(table: Sequence[Any], name: str) -> Any:
     """Return the entry (a stack or a fault scenario) with this name from a table of worn_table."""
     return next(one for one in table if one.name == name)
 
@@ -705,20 +705,21 @@ def main() -> None:
     """Test a stack with a fault scenario and write the record, also if the test hangs."""
     name, seed, drive, numbers, record, *events = sys.argv[1:]
     stack, _, life = name.partition("/")
-    cell = Cell(find_worn_table_entry(STACKS, stack), find_worn_table_entry(LIVES, life), int(seed),
+    cell = Cell(find_stack_or_scenario_by_name(STACKS, stack),
+                find_stack_or_scenario_by_name(LIVES, life), int(seed),
                 drive == "plain", worn_table.parse_number_ranges(numbers),
                 [Event(int(when) if when.isdecimal() else when, what)
                  for when, _, what in (text.partition(" ") for text in events)])
     begun = time.monotonic()
     error = ""
     try:
-        cell.run_cell_in_guest()
+        cell.run_matrix_cell_in_guest()
     except HungError as hung:
         cell.findings.append(Finding("", Outcome.HUNG, str(hung)))
         cell.add_note_to_record(str(hung))
     except (RuntimeError, OSError) as failed:
         error = str(failed)
-    result = {"cell": name, **cell.make_cell_record(), "error": error,
+    result = {"cell": name, **cell.make_matrix_cell_record(), "error": error,
               "seconds": round(time.monotonic() - begun, 1)}
     Path(record).write_text(json.dumps(result, indent=1))
 

@@ -67,7 +67,7 @@ def identify_sector(sector: bytes) -> tuple[str, int, int] | None:
     return (key.rstrip(b"\0").decode(), number, version) if magic == MAGIC else None
 
 
-def describe_value(value: bytes) -> str:
+def describe_content_of_object(value: bytes) -> str:
     """Describe the content of an object's value in a message."""
     if not value.strip(b"\0"):
         return f"{len(value)} zero bytes"
@@ -156,7 +156,7 @@ class Ledger:
                 return allowed
         return [*allowed, None]
 
-    def _judge_bytes(self, key: str, value: bytes) -> Finding:
+    def _judge_content_of_object(self, key: str, value: bytes) -> Finding:
         allowed = self.list_allowed_versions_of_object(key)
         known = [one for one in allowed if one is not None]
         expected = [make_object_value(key, one, self.sectors) for one in known]
@@ -168,7 +168,7 @@ class Ledger:
                 return Finding(key, Outcome.CORRECT, f"{flips} flipped bits, as the tag allows")
         found = [identify_sector(value[at:at + SECTOR]) for at in range(0, len(value), SECTOR)]
         ours = [one for at, one in enumerate(found) if one and one[:2] == (key, at)]
-        told = describe_value(value)
+        told = describe_content_of_object(value)
         wanted = " or ".join("absent" if one is None else f"version {one}" for one in allowed)
         if len(ours) == len(found) == self.sectors:
             if not self.atomic and all(one[2] in allowed for one in ours):
@@ -183,12 +183,12 @@ class Ledger:
                 return Finding(key, Outcome.LOST, f"{told}; allowed: {wanted}")
         return Finding(key, Outcome.WRONG, f"{told}; allowed: {wanted}")
 
-    def judge_object_answer(self, key: str, answer: Answer) -> Finding:
+    def judge_read_of_object(self, key: str, answer: Answer) -> Finding:
         """Judge the answer to the read of one object."""
         if isinstance(answer, Refused):
             return Finding(key, Outcome.REFUSED, answer.why)
         if answer is not None:
-            return self._judge_bytes(key, answer)
+            return self._judge_content_of_object(key, answer)
         allowed = self.list_allowed_versions_of_object(key)
         if None in allowed:
             return Finding(key, Outcome.CORRECT, "never acknowledged")
@@ -208,9 +208,9 @@ class Ledger:
                 yield Finding(f"transaction {one.number}", Outcome.WRONG,
                               "a transaction that was not acknowledged is there in part")
 
-    def judge_all_answers(self, answers: Mapping[str, Answer]) -> list[Finding]:
+    def judge_all_reads(self, answers: Mapping[str, Answer]) -> list[Finding]:
         """Judge a read of all objects; an object without an answer counts as absent."""
-        findings = [self.judge_object_answer(key, answers.get(key)) for key in self.object_names()]
+        findings = [self.judge_read_of_object(key, answers.get(key)) for key in self.object_names()]
         return findings + (list(self._judge_atomicity(answers)) if self.atomic else [])
 
 
@@ -219,7 +219,7 @@ def worst_outcome(outcomes: Iterable[Outcome]) -> Outcome:
     return max(outcomes, key=lambda one: one.rank_of_outcome, default=Outcome.CORRECT)
 
 
-def judge_cell(findings: Iterable[Finding], refused_writes: int, detected: bool) -> Outcome:
+def judge_matrix_cell(findings: Iterable[Finding], refused_writes: int, detected: bool) -> Outcome:
     """Return the outcome of a cell (a storage stack with a fault scenario) from all its reads.
 
     `detected` is true if the kernel log or the storage stack's counters show an error.

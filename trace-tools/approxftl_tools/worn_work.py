@@ -331,8 +331,8 @@ class Conversation:
         self.command = command
         self.process: subprocess.Popen[bytes] | None = None
 
-    def request_child_answer(self, request: str,
-                             read_answer: Callable[[IO[bytes]], bytes | None]) -> bytes:
+    def query_child_process(self, request: str,
+                            read_answer: Callable[[IO[bytes]], bytes | None]) -> bytes:
         """Return the answer to a request; the exit of the child counts as an error of the stack."""
         if not self.process:
             self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE,
@@ -388,7 +388,7 @@ class Git(Rows):
     def read_object(self, key: str) -> Answer:
         """Read a file of the last commit; if that fails, let "git cat-file" tell the reason."""
         with suppress(FailedError):
-            return self.blobs.request_child_answer(f"HEAD:{key}\n", self.read_git_blob)
+            return self.blobs.query_child_process(f"HEAD:{key}\n", self.read_git_blob)
         try:
             return run_stack_command_for_output([*self.base, "cat-file", "blob", f"HEAD:{key}"])
         except FailedError as error:
@@ -448,8 +448,8 @@ class Postgres(Rows):
 
     def run_postgres_query(self, text: str) -> str:
         """Run a query of PostgreSQL and return its output."""
-        answer = self.session.request_child_answer(f"{text}\n\\echo answered\n",
-                                                   self.read_psql_query_result).decode().strip()
+        answer = self.session.query_child_process(f"{text}\n\\echo answered\n",
+                                                  self.read_psql_query_result).decode().strip()
         if re.search("^(ERROR|FATAL|PANIC|psql|server closed)", answer, re.MULTILINE):
             raise FailedError(answer)
         return answer

@@ -178,7 +178,7 @@ class Running:
         self._columns = np.zeros((0, 0), np.int64)
         self._block_pages = 0
         self._functions = _Functions(
-            _BEGIN(self._prepare_for_device),
+            _BEGIN(self._prepare_policy_for_device),
             _SELECT_VICTIM(self._select_victim) if policy.select_victim else _SELECT_VICTIM(),
             _STREAM(self._select_stream) if policy.stream else _STREAM())
         names = policy.streams
@@ -204,7 +204,7 @@ class Running:
                 self.job.stop_library_call()
             return default
 
-    def _prepare_for_device(self, device: Any) -> int | None:
+    def _prepare_policy_for_device(self, device: Any) -> int | None:
         def allocate_candidate_columns() -> int:
             facts = Facts.from_buffer_copy(device.contents)
             self._columns = np.zeros((len(Blocks.COLUMNS), facts.blocks // facts.luns), np.int64)
@@ -261,7 +261,7 @@ class Running:
             raise error
 
 
-def replace_policy_by_name(options: Mapping[str, object]) -> tuple[dict[str, Any], Running | None]:
+def extract_policy_option(options: Mapping[str, object]) -> tuple[dict[str, Any], Running | None]:
     """Replace a Python policy in the options by its name; return options and policy (or None)."""
     policy = options.get("policy")
     if isinstance(policy, Policy):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 
 from approxftl.chart import Chart, make_chart_of_means
-from approxftl.policy import Policy, replace_policy_by_name
+from approxftl.policy import Policy, extract_policy_option
 from approxftl.simlib import (
     USAGE,
     Job,
@@ -31,11 +31,11 @@ from approxftl.simlib import (
     make_command_line,
 )
 from approxftl_tools.command import Refusal, simulator_path
-from approxftl_tools.measures import all_measures
+from approxftl_tools.measures import compute_result_measures
 from approxftl_tools.statistics import Estimate, estimate_mean
 from approxftl_tools.study_cluster import Cluster
 from approxftl_tools.study_engine import OWN, Engine, Processes
-from approxftl_tools.study_plan import cached_file_digest, find_simulator_and_digest, make_run_point
+from approxftl_tools.study_plan import cached_file_digest, identify_simulator, make_study_point
 from approxftl_tools.study_queue import TIME_LIMIT, JobArray, Queue
 from approxftl_tools.study_run import require_point_results
 from approxftl_tools.study_store import Store
@@ -180,7 +180,7 @@ class Run:
     @cached_property
     def summary(self) -> dict[str, float | None]:
         """All measures of the run by name, as in studies; None for a measure without a value."""
-        return all_measures(self.result, self.document["geometry"]["unit_bytes"])
+        return compute_result_measures(self.result, self.document["geometry"]["unit_bytes"])
 
     def measure(self, name: str) -> float | None:
         """Return a measure by its name; write_p99 is short for write_response_p99_ns."""
@@ -211,7 +211,7 @@ def measure_name(name: str) -> str:
     return name
 
 
-def _request_columns(requests: Any) -> tuple[NDArray[Any], ...]:
+def _convert_requests_to_columns(requests: Any) -> tuple[NDArray[Any], ...]:
     if isinstance(requests, RequestTable):
         return requests.arrival_ns, requests.op, requests.offset, requests.bytes
     if isinstance(requests, np.ndarray) and requests.dtype.names:
@@ -222,7 +222,7 @@ def _request_columns(requests: Any) -> tuple[NDArray[Any], ...]:
 
 
 def _write_requests(path: Path, requests: Any) -> None:
-    columns = _request_columns(requests)
+    columns = _convert_requests_to_columns(requests)
     kinds = (np.uint64, np.uint8, np.uint64, np.uint64)
     held = [np.ascontiguousarray(column, kind) for column, kind in zip(columns, kinds, strict=True)]
     job = Job()
@@ -230,7 +230,8 @@ def _write_requests(path: Path, requests: Any) -> None:
                                                     *(column.ctypes.data for column in held)))
 
 
-def _options_with_requests(options: dict[str, object], folder: str | Path) -> dict[str, object]:
+def _convert_requests_option_to_trace(options: dict[str, object],
+                                      folder: str | Path) -> dict[str, object]:
     for name in _NOT_HERE:
         if name in options:
             raise OptionError(f"{name} has no meaning in simulate()", USAGE)
@@ -264,8 +265,8 @@ def simulate(*, keep_requests: bool = True, progress: Callable[[int], object] | 
 def _simulate_in_job(job: Job, options: dict[str, object], keep_requests: bool,
                      progress: Callable[[int], object] | None) -> Run:
     with tempfile.TemporaryDirectory(prefix="approxftl-") as folder:
-        options, policy = replace_policy_by_name(options)
-        line = make_command_line(_options_with_requests(options, folder))
+        options, policy = extract_policy_option(options)
+        line = make_command_line(_convert_requests_option_to_trace(options, folder))
         words = command_line_for_c(line)
         with policy.offer_policy_to_job(job) if policy else nullcontext():
             job.run_library_call(lambda: lib.simulate(job.handle, len(line), words, keep_requests),
@@ -303,7 +304,8 @@ class Runs(Sequence[Run]):
         """Return rows() as a pandas.DataFrame."""
         return importlib.import_module("pandas").DataFrame(self.rows())
 
-    def _values_by_seed(self, measure: str, by: str, value: object) -> list[list[float]]:
+    def _read_measure_for_each_seed(self, measure: str, by: str,
+                                    value: object) -> list[list[float]]:
         """Return, as a list for each seed, a measure of the runs whose axis `by` has `value`."""
         found = [[run.measure(measure) for run in self._runs
                   if run.options[by] == value and run.options["seed"] == seed]
@@ -323,12 +325,13 @@ class Runs(Sequence[Run]):
             raise ValueError(f"{by} is no axis of this sweep; its axes are {', '.join(self.axes)}")
         if relative_to is not None and relative_to not in self.axes[by]:
             raise ValueError(f"{relative_to} is no value of {by}")
-        base = None if relative_to is None else self._values_by_seed(measure, by, relative_to)
+        base = None if relative_to is None else self._read_measure_for_each_seed(measure, by,
+                                                                                 relative_to)
         if base is not None and any(not one for seed in base for one in seed):
             raise ValueError(f"{measure} is 0 in a run of {by}={relative_to}")
         estimates = {}
         for value in self.axes[by]:
-            found = np.array(self._values_by_seed(measure, by, value))
+            found = np.array(self._read_measure_for_each_seed(measure, by, value))
             ratios = found if base is None else found / np.array(base)
             estimates[value] = estimate_mean(ratios.mean(axis=1))
         return estimates
@@ -372,14 +375,14 @@ def _run_sweep_in_threads(plan: Sequence[dict[str, object]], jobs: int,
     return [future.result() for future in waiting]
 
 
-def _run_sweep_as_study_points(plan: Sequence[dict[str, object]], engine: Engine, store: Store,
+def _run_sweep_in_study_engine(plan: Sequence[dict[str, object]], engine: Engine, store: Store,
                                progress: Callable[[int, int], object] | None) -> list[Run]:
     if any(isinstance(one.get("policy"), Policy) for one in plan):
         raise OptionError("policy: one in Python runs in this process only: leave out results,"
                           " scheduler and slurm", USAGE)
-    program = find_simulator_and_digest(simulator_path())
-    named = (replace_policy_by_name(one)[0] for one in plan)
-    points = [make_run_point(program, make_command_line(one)[2:-1]) for one in named]
+    program = identify_simulator(simulator_path())
+    named = (extract_policy_option(one)[0] for one in plan)
+    points = [make_study_point(program, make_command_line(one)[2:-1]) for one in named]
 
     def report_progress(ended: int, missing: int) -> None:
         if progress:
@@ -432,7 +435,7 @@ def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
         try:
             store.create_result_directory()
             # One file for all runs: requests= may be a generator.
-            traced = _options_with_requests(options, store.root)
+            traced = _convert_requests_option_to_trace(options, store.root)
             traces = {"requests": None, "trace": traced["trace"]} if traced is not options else {}
             with_trace = [one | traces for one in plan]
             if results is None and scheduler is None:
@@ -444,7 +447,7 @@ def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
                 if slurm is not None:
                     queue = Queue("sweep", store.root / "sweep.sh", 1, slurm_time)
                     engine = JobArray(queue, store, slurm)
-                runs = _run_sweep_as_study_points(with_trace, engine, store, progress)
+                runs = _run_sweep_in_study_engine(with_trace, engine, store, progress)
         except Refusal as refusal:
             raise error_of_exit_code(str(refusal), refusal.status) from None
     for run, one in zip(runs, plan, strict=True):

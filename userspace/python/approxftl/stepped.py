@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from approxftl import MountedDevice
-from approxftl.policy import Running, replace_policy_by_name
+from approxftl.policy import Running, extract_policy_option
 from approxftl.simlib import Facts, Job, SimulationError, command_line_for_c, lib, make_command_line
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Device:
         return MountedDevice(*path, **options)
 
     def __init__(self, **options: Any) -> None:
-        options, policy = replace_policy_by_name(options)
+        options, policy = extract_policy_option(options)
         line = make_command_line(options)[:-1]
         words = command_line_for_c(line)
         handle = ctypes.c_void_p()

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from approxftl.models import parse_model
-from approxftl.models.planes import PlaneFile, is_stored_by_plane
+from approxftl.models.planes import PlaneFile, is_bit_plane_model
 from approxftl.models.source import FileSource, ModelError, printable_name
 from approxftl.models.tensors import Element, Model, Tensor
 
@@ -21,7 +21,7 @@ Approximate = Callable[[int, int], int]
 _KINDS = {"f": "f", "i": "i", "u": "u", "c": "c"}
 
 
-def _numpy_type(tensor: Tensor) -> np.dtype[Any]:
+def _numpy_type_of_tensor(tensor: Tensor) -> np.dtype[Any]:
     element = tensor.element
     if element.name == "bool":
         return np.dtype(np.bool_)
@@ -35,10 +35,10 @@ def array_of_tensor(tensor: Tensor, data: bytes) -> NDArray[Any]:
     if tensor.element.name == "bf16":
         wide = np.frombuffer(data, dtype="<u2").astype("<u4") << np.uint32(16)
         return wide.view("<f4").reshape(tensor.shape)
-    return np.frombuffer(bytearray(data), dtype=_numpy_type(tensor)).reshape(tensor.shape)
+    return np.frombuffer(bytearray(data), dtype=_numpy_type_of_tensor(tensor)).reshape(tensor.shape)
 
 
-def protected_planes(element: Element, parts: Iterable[str]) -> range:
+def find_protected_bit_planes(element: Element, parts: Iterable[str]) -> range:
     """Return the bit planes of the given parts of a number; plane 0 is the highest."""
     wanted = set(parts)
     if wanted - set(PARTS):
@@ -53,16 +53,18 @@ def _refuse_changed_planes(file: PlaneFile, parts: Iterable[str]) -> None:
     """Raise ModelError if a protected plane has changed."""
     file.check_bytes_outside_planes()
     for planes in file.planes:
-        for plane in protected_planes(planes.tensor.element, parts):
+        for plane in find_protected_bit_planes(planes.tensor.element, parts):
             if planes.checksum_of_plane(file.source, plane) != planes.sums[plane]:
-                raise ModelError(f'tensor "{printable_name(planes.tensor.name)}": bit '
-                                 f"{planes.bit_of_plane(plane)} is protected, and has changed")
+                raise ModelError(f'tensor "{printable_name(planes.tensor.name)}": '
+                                 f"bit {planes.bit_number_of_plane(plane)} is protected, and "
+                                 "has changed")
 
 
-def _refuse_unprotected_bits(model: Model, parts: Iterable[str], approximate: Approximate) -> None:
+def _check_protected_bits_are_precise(model: Model, parts: Iterable[str],
+                                      approximate: Approximate) -> None:
     """Raise ModelError if the protected bits of a tensor are approximate, too."""
     for tensor in model.tensors:
-        if not tensor.length or not protected_planes(tensor.element, parts):
+        if not tensor.length or not find_protected_bit_planes(tensor.element, parts):
             continue
         if approximate(tensor.offset, tensor.length):
             raise ModelError(
@@ -75,12 +77,12 @@ def load_tensors(file: BinaryIO, parts: Iterable[str], approximate: Approximate,
     """Return the tensors of a file by name."""
     wanted = list(parts)
     model = parse_model(FileSource(file))
-    if is_stored_by_plane(model):
+    if is_bit_plane_model(model):
         stored = PlaneFile(model)
         _refuse_changed_planes(stored, wanted)
         model = parse_model(stored)
     else:
-        _refuse_unprotected_bits(model, wanted, approximate)
+        _check_protected_bits_are_precise(model, wanted, approximate)
     if model.form != "safetensors":
         raise ModelError(f"it is {model.form}, not safetensors")
     return {tensor.name: array_of_tensor(tensor,

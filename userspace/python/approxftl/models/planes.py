@@ -59,16 +59,16 @@ class Planes:
         return _round_up_to_alignment(-(-self.count_numbers_of_tensor // 8))
 
     @property
-    def end_of_planes(self) -> int:
+    def end_offset_of_planes(self) -> int:
         """Return the offset behind the tensor's last bit plane."""
         return self.at + self.bytes_of_plane * self.tensor.element.bits
 
-    def range_of_low_planes(self, planes: int) -> tuple[int, int]:
+    def byte_range_of_lowest_bit_planes(self, planes: int) -> tuple[int, int]:
         """Return the range of the tensor's lowest bit planes as offset and length."""
         length = self.bytes_of_plane * min(planes, self.tensor.element.bits)
-        return self.end_of_planes - length, length
+        return self.end_offset_of_planes - length, length
 
-    def bit_of_plane(self, plane: int) -> int:
+    def bit_number_of_plane(self, plane: int) -> int:
         """Return the bit number of a bit plane; bit 0 is the lowest."""
         return self.tensor.element.bits - 1 - plane
 
@@ -110,7 +110,7 @@ class _Gaps:
         return cls(begins, [end - begin for begin, end in zip(begins, ends, strict=True)])
 
     @property
-    def _gap_bytes(self) -> int:
+    def _total_bytes_between_tensors(self) -> int:
         return sum(self.lengths)
 
 
@@ -130,14 +130,14 @@ class Layout:
         self._assign_offsets_to_planes()
 
     def _assign_offsets_to_planes(self) -> None:
-        at = self._begin + _round_up_to_alignment(self._gaps._gap_bytes)
+        at = self._begin + _round_up_to_alignment(self._gaps._total_bytes_between_tensors)
         for tensor in self.tensors:
             self.planes.append(Planes(tensor, at, [0] * tensor.element.bits))
-            at = self.planes[-1].end_of_planes
+            at = self.planes[-1].end_offset_of_planes
         self.size = at
 
-    def _header_entries(self) -> Iterator[tuple[str, list[int]]]:
-        yield _REST, [_round_up_to_alignment(self._gaps._gap_bytes)]
+    def _list_tensor_shapes_for_header(self) -> Iterator[tuple[str, list[int]]]:
+        yield _REST, [_round_up_to_alignment(self._gaps._total_bytes_between_tensors)]
         for tensor in self.tensors:
             yield tensor.name, [tensor.element.bits, Planes(tensor, 0).bytes_of_plane]
 
@@ -150,7 +150,7 @@ class Layout:
                  "".join(f"{s:08x}" for s in self._checksums_of_tensor_planes(number))]
                 for number, t in enumerate(self.tensors)],
         }
-        shapes = dict(self._header_entries())
+        shapes = dict(self._list_tensor_shapes_for_header())
         ends = accumulate(math.prod(shape) for shape in shapes.values())
         tensors = {
             name: {"dtype": "U8", "shape": shape, "data_offsets": [end - math.prod(shape), end]}
@@ -171,7 +171,7 @@ class Layout:
     def _write_bytes_between_tensors(self, fd: int) -> str:
         found, at = hashlib.sha256(), self._begin
         for begin, length in zip(self._gaps.begins, self._gaps.lengths, strict=True):
-            for piece in read_in_pieces(self.model.source, begin, length):
+            for piece in read_file_chunks(self.model.source, begin, length):
                 found.update(piece)
                 at += _write_all_bytes(fd, piece, at)
         return found.hexdigest()
@@ -198,7 +198,7 @@ def _write_all_bytes(fd: int, data: bytes, offset: int) -> int:
     return done
 
 
-def read_in_pieces(source: Source, begin: int, length: int) -> Iterator[bytes]:
+def read_file_chunks(source: Source, begin: int, length: int) -> Iterator[bytes]:
     """Yield parts of a file's range that fit into memory."""
     for at in range(begin, begin + length, _COPY):
         yield source.read_byte_range(at, min(_COPY, begin + length - at))
@@ -207,7 +207,7 @@ def read_in_pieces(source: Source, begin: int, length: int) -> Iterator[bytes]:
 def sha256_of_file(source: Source) -> str:
     """Return the SHA-256 of a whole file."""
     found = hashlib.sha256()
-    for piece in read_in_pieces(source, 0, source.size):
+    for piece in read_file_chunks(source, 0, source.size):
         found.update(piece)
     return found.hexdigest()
 
@@ -230,7 +230,7 @@ class PlaneFile:
         self._gaps = _Gaps._gaps_between_tensors(tensors, self.size)
         if [planes.tensor for planes in self.planes] != tensors:
             raise ModelError("its tensors are not in their order")
-        if _round_up_to_alignment(self._gaps._gap_bytes) != self._rest.length:
+        if _round_up_to_alignment(self._gaps._total_bytes_between_tensors) != self._rest.length:
             raise ModelError("the rest of the original is not all there")
         #: Offsets in the original where gaps and tensors begin, alternating.
         self._edges = [edge for gap, tensor in zip(self._gaps.begins, tensors, strict=False)
@@ -262,23 +262,23 @@ class PlaneFile:
                              f"{offset}")
         pieces: list[bytes] = []
         while length:
-            pieces.append(self._read_contiguous_part(offset, length))
+            pieces.append(self._read_bytes_until_tensor_boundary(offset, length))
             offset += len(pieces[-1])
             length -= len(pieces[-1])
         return b"".join(pieces)
 
-    def _read_contiguous_part(self, offset: int, length: int) -> bytes:
+    def _read_bytes_until_tensor_boundary(self, offset: int, length: int) -> bytes:
         """Return the first bytes of a range of the original: those in one tensor or in one gap."""
         number, inside = divmod(bisect_right(self._edges, offset) - 1, 2)
         if inside:
             planes = self.planes[number]
-            return self._read_from_planes(planes, offset - planes.tensor.offset,
-                                          min(length, planes.tensor.end_of_tensor_data - offset))
+            return self._read_tensor_bytes(planes, offset - planes.tensor.offset,
+                                           min(length, planes.tensor.end_of_tensor_data - offset))
         into = offset - self._gaps.begins[number]
         return self.source.read_byte_range(self._rest.offset + self._rests[number] + into,
                                            min(length, self._gaps.lengths[number] - into))
 
-    def _read_from_planes(self, planes: Planes, offset: int, length: int) -> bytes:
+    def _read_tensor_bytes(self, planes: Planes, offset: int, length: int) -> bytes:
         size = planes.tensor.element.bits // 8
         first = offset // size // 8 * 8
         count = min(-(-(offset + length) // size), planes.count_numbers_of_tensor,
@@ -293,18 +293,19 @@ class PlaneFile:
     def check_bytes_outside_planes(self) -> None:
         """Raise ModelError if the bytes outside all planes, which must be precise, have changed."""
         found = hashlib.sha256()
-        for piece in read_in_pieces(self.source, self._rest.offset, self._gaps._gap_bytes):
+        for piece in read_file_chunks(self.source, self._rest.offset,
+                                      self._gaps._total_bytes_between_tensors):
             found.update(piece)
         if found.hexdigest() != self._rest_sha256:
             raise ModelError("what is precise of it has changed: it is damaged")
 
-    def changed_planes(self, planes: Planes) -> list[int]:
+    def find_damaged_bit_planes(self, planes: Planes) -> list[int]:
         """Return the bit numbers of bit planes that differ from their checksums."""
-        return [planes.bit_of_plane(plane) for plane, written in enumerate(planes.sums)
+        return [planes.bit_number_of_plane(plane) for plane, written in enumerate(planes.sums)
                 if planes.checksum_of_plane(self.source, plane) != written]
 
     @property
-    def is_original_unchanged(self) -> bool:
+    def is_original_model_intact(self) -> bool:
         """Tell whether the original file is unchanged, by its checksum."""
         return sha256_of_file(self) == self.sha256
 
@@ -349,6 +350,6 @@ def _take_named_tensor(places: dict[str, Tensor], name: str) -> Tensor:
     return place
 
 
-def is_stored_by_plane(model: Model) -> bool:
+def is_bit_plane_model(model: Model) -> bool:
     """Tell whether a model file is stored by bit plane."""
     return _KEY in model.metadata

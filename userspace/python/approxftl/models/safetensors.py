@@ -78,7 +78,7 @@ def _read_metadata(value: Any) -> dict[str, str]:
     return value
 
 
-def _refuse_gaps(model: Model, data: int) -> None:
+def _refuse_gaps_between_tensors(model: Model, data: int) -> None:
     """Refuse gaps in the data, which the format forbids: gaps could hide data."""
     edges = [data, *(edge for tensor in model.tensors if tensor.length
                      for edge in (tensor.offset, tensor.end_of_tensor_data)), model.source.size]
@@ -96,7 +96,7 @@ def parse_safetensors(source: Source) -> Model:
     metadata = _read_metadata(header.pop("__metadata__", {}))
     tensors = [_read_tensor(name, entry, data) for name, entry in header.items()]
     model = make_model("safetensors", source, tensors, data, metadata)
-    _refuse_gaps(model, data)
+    _refuse_gaps_between_tensors(model, data)
     return model
 
 
