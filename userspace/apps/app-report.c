@@ -255,7 +255,7 @@ void app_run_print_json(const struct app_run *run, FILE *out, int argc, char **a
 		json_string(&json, "of", run->options->app->check);
 		write_double_json(&json, "error", run->precise.error, 15);
 		write_double_json(&json, "tolerance", run->precise.tolerance, 15);
-		json_bool(&json, "passed", is_app_run_verified(run));
+		json_bool(&json, "passed", did_app_run_pass_checks(run));
 		json_end_object(&json);
 	}
 	json_envelope_end(&json);

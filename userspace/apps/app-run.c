@@ -16,7 +16,7 @@ static u64 app_monotonic_ns(void)
 	return (u64)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-bool is_app_run_verified(const struct app_run *run)
+bool did_app_run_pass_checks(const struct app_run *run)
 {
 	return !has_app_run_compute_phase(run) || (run->precise.error <= run->precise.tolerance &&
 						   !run->precise.repaired && !run->flips.damaged);

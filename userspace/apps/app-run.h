@@ -49,7 +49,7 @@ static inline bool has_app_run_compute_phase(const struct app_run *run)
 }
 
 /* Return true if the precise run's result is right, and headers and indices are undamaged. */
-bool is_app_run_verified(const struct app_run *run);
+bool did_app_run_pass_checks(const struct app_run *run);
 
 /* Run the program that @options select. Return: 0, or a negative error number with a message. */
 int __must_check run_app(struct app_run *run, const struct app_options *options,

@@ -21,7 +21,7 @@ struct array_slot {
 	bool dirty;
 };
 
-static u64 array_page_file_offset(u64 page)
+static u64 get_array_page_offset(u64 page)
 {
 	return HEADER_BYTES + page * PAGE_BYTES;
 }
@@ -58,7 +58,7 @@ int array_create(struct array *array, const struct app_place *place,
 
 	set_array_shape(array, shape);
 	ret = app_file_create(&array->file, place, shape->name,
-			      array_page_file_offset(array->pages), class_of_array(shape), error);
+			      get_array_page_offset(array->pages), class_of_array(shape), error);
 	app_header_make(header, MAGIC_ARRAY, setup, "");
 	if (!ret)
 		ret = app_file_write_precise_data(&array->file, header, 0, HEADER_BYTES, error);
@@ -80,7 +80,7 @@ int array_open(struct array *array, const struct app_place *place,
 	if (!ret)
 		ret = app_file_parse_header(&array->file, &found, error);
 	if (!ret && (memcmp(&found, setup, sizeof(found)) != 0 ||
-		     array->file.bytes != array_page_file_offset(array->pages)))
+		     array->file.bytes != get_array_page_offset(array->pages)))
 		ret = aftl_fail(error, -EINVAL,
 				"%.80s/%s: made with other parameters; --phase write makes it anew",
 				place->path, shape->name);
@@ -104,7 +104,7 @@ static void write_back_array_slot(struct array *array, struct array_slot *slot)
 	if (slot->dirty)
 		record_array_failure(array,
 				     app_file_write(&array->file, slot->data,
-						    array_page_file_offset(slot->page), PAGE_BYTES,
+						    get_array_page_offset(slot->page), PAGE_BYTES,
 						    &error),
 				     &error);
 	slot->dirty = false;
@@ -153,7 +153,7 @@ static struct array_slot *load_array_page(struct array *array, u64 page)
 {
 	struct array_slot *slot = get_or_evict_array_slot(array);
 	struct aftl_error error;
-	int ret = app_file_read(&array->file, slot->data, array_page_file_offset(page), PAGE_BYTES,
+	int ret = app_file_read(&array->file, slot->data, get_array_page_offset(page), PAGE_BYTES,
 				&error);
 
 	record_array_failure(array, ret, &error);

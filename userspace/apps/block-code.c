@@ -50,7 +50,7 @@ static void list_block_diagonals(u8 places[BLOCK_CELLS])
 }
 
 /* Return: index of pixel @i of a block from the block's first pixel on; rows have @width pixels. */
-static u64 block_pixel_offset(unsigned int i, u64 width)
+static u64 get_block_pixel_offset(unsigned int i, u64 width)
 {
 	return i / BLOCK_SIDE * width + i % BLOCK_SIDE;
 }
@@ -66,7 +66,7 @@ void block_encode_pixels(const u8 *pixels, u64 width, unsigned int step, u8 cell
 	u8 places[BLOCK_CELLS];
 
 	for (unsigned int i = 0; i < BLOCK_CELLS; i++)
-		values[i] = pixels[block_pixel_offset(i, width)] - MIDDLE;
+		values[i] = pixels[get_block_pixel_offset(i, width)] - MIDDLE;
 	transform_block_dct(values, turned, false);
 	transform_block_dct(turned, values, false);
 	list_block_diagonals(places);
@@ -85,5 +85,5 @@ void block_decode_pixels(const u8 cells[BLOCK_CELLS], unsigned int step, u8 *pix
 	transform_block_dct(values, turned, true);
 	transform_block_dct(turned, values, true);
 	for (unsigned int i = 0; i < BLOCK_CELLS; i++)
-		pixels[block_pixel_offset(i, width)] = clamp_value_to_byte(values[i] + MIDDLE);
+		pixels[get_block_pixel_offset(i, width)] = clamp_value_to_byte(values[i] + MIDDLE);
 }

@@ -29,7 +29,7 @@ static enum exit_code report_app_run(const struct app_run *run, struct output_fi
 		return report_app_error(&error, EXIT_FAILED);
 	if (!run->options->json || strcmp(run->options->json, "-") != 0)
 		app_run_print(run);
-	if (is_app_run_verified(run))
+	if (did_app_run_pass_checks(run))
 		return EXIT_DONE;
 	aftl_fail(&error, 0, run->flips.damaged ?
 		  "precise data are damaged: the device, or what is below it, is at fault" :

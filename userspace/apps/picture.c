@@ -5,7 +5,7 @@
 #define WINDOW 8
 
 /* Return a triangle wave that rises and falls between 0 and @period / 2. */
-static u32 triangle_wave(u64 x, u32 period)
+static u32 compute_triangle_wave(u64 x, u32 period)
 {
 	u32 at = x % period;
 
@@ -16,7 +16,8 @@ static u32 triangle_wave(u64 x, u32 period)
 u8 picture_compute_pixel(const struct app_setup *setup, u64 frame, u64 x, u64 y)
 {
 	u64 index = (frame * setup->height + y) * setup->width + x;
-	u32 value = 24 + triangle_wave(x + 2 * frame, 160) + triangle_wave(y + frame, 120);
+	u32 value = 24 + compute_triangle_wave(x + 2 * frame, 160) +
+		    compute_triangle_wave(y + frame, 120);
 
 	if (((x + 4 * frame) / 48 + y / 40) % 3 == 0)
 		value += 48;

@@ -61,7 +61,7 @@ static u32 count_bit_planes_in_scan(const struct app_setup *setup, u32 scan)
 }
 
 /* Return the size (bytes) of a scan of a progressive image without its header. */
-static u64 image_scan_bytes(const struct app_setup *setup, u32 scan)
+static u64 get_image_scan_bytes(const struct app_setup *setup, u32 scan)
 {
 	return DIV_ROUND_UP(count_bit_planes_in_scan(setup, scan) * bit_plane_bytes(setup),
 			    FILE_UNIT) *
@@ -69,12 +69,12 @@ static u64 image_scan_bytes(const struct app_setup *setup, u32 scan)
 }
 
 /* Return the byte offset of a scan's header in the progressive image. */
-static u64 image_scan_offset(const struct app_setup *setup, u32 scan)
+static u64 get_image_scan_offset(const struct app_setup *setup, u32 scan)
 {
 	u64 offset = 0;
 
 	while (scan-- > 0)
-		offset += HEADER_BYTES + image_scan_bytes(setup, scan);
+		offset += HEADER_BYTES + get_image_scan_bytes(setup, scan);
 	return offset;
 }
 
@@ -82,11 +82,11 @@ bool is_progressive_byte_precise(const struct app_setup *setup, u64 offset)
 {
 	u32 scan = 1;
 
-	if (offset < image_scan_offset(setup, 1))
+	if (offset < get_image_scan_offset(setup, 1))
 		return true;
-	while (offset >= image_scan_offset(setup, scan + 1))
+	while (offset >= get_image_scan_offset(setup, scan + 1))
 		scan++;
-	return offset - image_scan_offset(setup, scan) < HEADER_BYTES;
+	return offset - get_image_scan_offset(setup, scan) < HEADER_BYTES;
 }
 
 static void alloc_image_buffers(struct progressive *image, const struct app_setup *setup)
@@ -94,7 +94,7 @@ static void alloc_image_buffers(struct progressive *image, const struct app_setu
 	image->setup = *setup;
 	image->cells = alloc_file_buffer(picture_pixel_count(setup));
 	/* Scan 0 is the largest scan, so the buffer has its size. */
-	image->scan = alloc_file_buffer(image_scan_bytes(setup, 0));
+	image->scan = alloc_file_buffer(get_image_scan_bytes(setup, 0));
 }
 
 static void free_image_buffers(struct progressive *image)
@@ -145,7 +145,7 @@ static void store_or_load_planes_of_scan(struct progressive *image, u32 scan, bo
 	u8 *run = image->scan;
 
 	if (store)
-		memset(run, 0, image_scan_bytes(&image->setup, scan));
+		memset(run, 0, get_image_scan_bytes(&image->setup, scan));
 	for (u32 cell = 0; cell < BLOCK_CELLS; cell++) {
 		for (u32 plane = PLANES; plane-- > 0;) {
 			if (get_scan_of_bit_plane(&image->setup, cell, plane) != scan)
@@ -166,7 +166,7 @@ static void make_scan_header(const struct app_setup *setup, u32 scan, char *head
 
 static int write_image_scan(struct progressive *image, u32 scan, struct aftl_error *error)
 {
-	u64 offset = image_scan_offset(&image->setup, scan);
+	u64 offset = get_image_scan_offset(&image->setup, scan);
 	char *header = alloc_file_buffer(HEADER_BYTES);
 	int ret;
 
@@ -179,7 +179,8 @@ static int write_image_scan(struct progressive *image, u32 scan, struct aftl_err
 	return (scan ? app_file_write :
 		       app_file_write_precise_data)(&image->file, image->scan,
 						    offset + HEADER_BYTES,
-						    image_scan_bytes(&image->setup, scan), error);
+						    get_image_scan_bytes(&image->setup, scan),
+						    error);
 }
 
 int progressive_create(const struct app_place *place, const struct app_setup *setup,
@@ -196,7 +197,8 @@ int progressive_create(const struct app_place *place, const struct app_setup *se
 		transform_picture_rows(&image, row, pixels, true);
 	}
 	free(pixels);
-	ret = app_file_create(&image.file, place, NAME, image_scan_offset(setup, (u32)setup->scans),
+	ret = app_file_create(&image.file, place, NAME,
+			      get_image_scan_offset(setup, (u32)setup->scans),
 			      APPROXFTL_APPROXIMATE, error);
 	for (u32 scan = 0; !ret && scan < setup->scans; scan++)
 		ret = write_image_scan(&image, scan, error);
@@ -212,7 +214,7 @@ static int check_scan_header(struct progressive *image, u32 scan, struct aftl_er
 	int ret;
 
 	make_scan_header(&image->setup, scan, wanted);
-	ret = app_file_read(&image->file, header, image_scan_offset(&image->setup, scan),
+	ret = app_file_read(&image->file, header, get_image_scan_offset(&image->setup, scan),
 			    HEADER_BYTES, error);
 	if (!ret && memcmp(header, wanted, HEADER_BYTES) != 0)
 		ret = aftl_fail(error, -EINVAL,
@@ -228,8 +230,8 @@ static int read_image_scan(struct progressive *image, u32 scan, struct aftl_erro
 
 	if (!ret)
 		ret = app_file_read(&image->file, image->scan,
-				    image_scan_offset(&image->setup, scan) + HEADER_BYTES,
-				    image_scan_bytes(&image->setup, scan), error);
+				    get_image_scan_offset(&image->setup, scan) + HEADER_BYTES,
+				    get_image_scan_bytes(&image->setup, scan), error);
 	if (!ret)
 		store_or_load_planes_of_scan(image, scan, false);
 	return ret;
@@ -260,8 +262,8 @@ int progressive_compute(const struct app_place *place, const struct app_setup *s
 	int ret = app_file_open(&image.file, place, NAME, APPROXFTL_APPROXIMATE, error);
 
 	if (!ret)
-		ret = app_file_has_length(&image.file, image_scan_offset(setup, (u32)setup->scans),
-					  error);
+		ret = app_file_has_length(&image.file,
+					  get_image_scan_offset(setup, (u32)setup->scans), error);
 	if (!ret)
 		alloc_image_buffers(&image, setup);
 	for (u32 scan = 0; !ret && scan < setup->scans; scan++)
