@@ -65,8 +65,8 @@ static void read_status_number(struct reader *reader, const char *name, u64 *val
 	reader->good = parse_decimal_digits(word, word + length, value);
 }
 
-static void parse_two_numbers_around_slash(struct reader *reader, const char *name, u64 *part,
-					   u64 *whole)
+static void parse_slash_separated_numbers(struct reader *reader, const char *name, u64 *part,
+					  u64 *whole)
 {
 	const char *word, *slash;
 	size_t length;
@@ -95,7 +95,7 @@ int target_status_parse(struct target_status *status, const char *text, struct a
 #define STATUS_TEXT(name, help) read_status_text(&reader, #name, status->name);
 #define STATUS_NUMBER(name, help) read_status_number(&reader, #name, &status->name);
 #define STATUS_PAIR(part, whole, help) \
-	parse_two_numbers_around_slash(&reader, #part, &status->part, &status->whole);
+	parse_slash_separated_numbers(&reader, #part, &status->part, &status->whole);
 #include "target/status-table.h"
 #undef STATUS_TEXT
 #undef STATUS_NUMBER
@@ -117,8 +117,8 @@ struct place {
 
 #define PLACES (AFTL_COUNTERS + 7)
 
-static void list_fields_of_mandatory_statistics(struct target_stats *stats,
-						struct place places[PLACES])
+static void list_required_statistics_fields(struct target_stats *stats,
+					    struct place places[PLACES])
 {
 	u64 *counters = (u64 *)&stats->counters;
 	const struct place others[] = {
@@ -237,7 +237,7 @@ int target_stats_parse(struct target_stats *stats, const char *text, struct aftl
 	bool seen[PLACES] = { false };
 
 	memset(stats, 0, sizeof(*stats));
-	list_fields_of_mandatory_statistics(stats, places);
+	list_required_statistics_fields(stats, places);
 	while (*text) {
 		size_t length = strcspn(text, "\n");
 		const char *blank = memchr(text, ' ', length);

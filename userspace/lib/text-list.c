@@ -26,7 +26,7 @@ struct list_row {
 
 /* The choice */
 
-static int find_list_column(const struct list_choice *choice, const char *name)
+static int find_column_by_name(const struct list_choice *choice, const char *name)
 {
 	for (unsigned int i = 0; i < choice->count; i++)
 		if (!strcasecmp(choice->columns[i].key, name) ||
@@ -55,7 +55,7 @@ static int report_unknown_column(const struct list_choice *choice, const char *n
 static int add_list_column(const struct list_choice *choice, const char *name, unsigned int *list,
 			   unsigned int *used, struct aftl_error *error)
 {
-	int found = find_list_column(choice, name);
+	int found = find_column_by_name(choice, name);
 
 	if (found < 0)
 		return report_unknown_column(choice, name, error);

@@ -57,7 +57,7 @@ static int connect_control_device(struct approxftl *a, const char *path)
 }
 
 /* A missing device is an error only with APPROXFTL_REQUIRE; a missing path is always an error. */
-static bool is_missing_device_allowed(const char *path, unsigned int flags)
+static bool may_device_be_missing(const char *path, unsigned int flags)
 {
 	return !(flags & APPROXFTL_REQUIRE) && (!path || !access(path, F_OK));
 }
@@ -74,7 +74,7 @@ static int init_library_handle(struct approxftl *a, const char *path, unsigned i
 		if (!ret)
 			return 0;
 		a->control = -1;
-		if (is_missing_device_allowed(path, flags))
+		if (may_device_be_missing(path, flags))
 			return 0;
 		aftl_lib_regions_free(a);
 	}

@@ -153,14 +153,14 @@ static void write_event_json(struct json_writer *json, const struct play_event *
 	json_end_object(json);
 }
 
-static u32 oldest_kept_event_number(u32 most)
+static u32 get_oldest_event_number(u32 most)
 {
 	return play.event_count > most ? play.event_count - most : 0;
 }
 
 int playground_list_events(u32 since)
 {
-	u32 n = max(since, oldest_kept_event_number(min(TOLD_EVENTS, PLAY_EVENTS)));
+	u32 n = max(since, get_oldest_event_number(min(TOLD_EVENTS, PLAY_EVENTS)));
 	struct json_writer json;
 
 	playground_json_begin(&json);
@@ -175,7 +175,7 @@ int playground_list_events(u32 since)
 /* List the latest programs and erases, the newest first. */
 static void write_page_history_json(struct json_writer *json, u32 block, u32 page)
 {
-	u32 oldest = oldest_kept_event_number(PLAY_EVENTS);
+	u32 oldest = get_oldest_event_number(PLAY_EVENTS);
 	u32 told = 0;
 
 	json_bool(json, "history_complete", !oldest);
