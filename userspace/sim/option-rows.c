@@ -119,17 +119,17 @@ int report_option_error(const struct option_row *row, struct aftl_error *error, 
 			 text);
 }
 
-const char *sim_workload_name(const struct sim_options *options)
+const char *sim_get_workload_name(const struct sim_options *options)
 {
 	return workload_words[options->workload];
 }
 
-const char *sim_arrival_name(const struct sim_options *options)
+const char *sim_get_arrival_name(const struct sim_options *options)
 {
 	return arrival_words[options->arrival];
 }
 
-const char *sim_arrival_shape_name(const struct sim_options *options)
+const char *sim_get_arrival_shape_name(const struct sim_options *options)
 {
 	return arrival_shape_words[options->arrival_shape];
 }

@@ -125,7 +125,7 @@ static int check_arrival_options(const struct sim_options *options, struct aftl_
 {
 	if (options->arrival >= SIM_ARRIVAL_TRACE && !options->trace)
 		return aftl_fail(error, -EINVAL, "--arrival %s needs --trace",
-				 sim_arrival_name(options));
+				 sim_get_arrival_name(options));
 	if (options->arrival == SIM_ARRIVAL_OPEN && !sim_did_user_set_option(options, "rate") &&
 	    !sim_did_user_set_option(options, "utilisation"))
 		return aftl_fail(error, -EINVAL, "--arrival open needs --rate or --utilisation");

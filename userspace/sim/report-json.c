@@ -68,7 +68,7 @@ static void write_tenants_json(struct json_writer *json, const struct sim_option
 static void write_stream_generator_json(struct json_writer *json, const struct sim_options *options)
 {
 	json_string(json, "source", "generator");
-	json_string(json, "workload", sim_workload_name(options));
+	json_string(json, "workload", sim_get_workload_name(options));
 	write_workload_json(json, options);
 	json_decimal(json, "write_share_percent", options->write_share, 2);
 	json_decimal(json, "approx_share_percent", options->approx_share, 2);
@@ -113,11 +113,11 @@ static void write_stream_json(struct json_writer *json, const struct sim_options
 	}
 	if (options->whole_units)
 		json_bool(json, "whole_units", true);
-	json_string(json, "arrival", sim_arrival_name(options));
+	json_string(json, "arrival", sim_get_arrival_name(options));
 	if (options->arrival == SIM_ARRIVAL_CLOSED && !options->tenant_count)
 		json_u64(json, "queue_depth", options->depth);
 	if (options->arrival == SIM_ARRIVAL_OPEN) {
-		json_string(json, "arrival_shape", sim_arrival_shape_name(options));
+		json_string(json, "arrival_shape", sim_get_arrival_shape_name(options));
 		if (options->utilisation)
 			json_decimal(json, "utilisation_percent", options->utilisation, 2);
 		json_decimal(json, "mean_interval_ns",

@@ -83,7 +83,7 @@ static u64 get_counter_of_result(const struct sim_result *result, u32 index)
 
 #define COUNTER_AT(name) (offsetof(struct aftl_counters, name) / sizeof(u64))
 
-static u64 get_field_of_result(const struct sim_result *result, u32 offset)
+static u64 get_u64_result_field(const struct sim_result *result, u32 offset)
 {
 	return *(const u64 *)((const char *)result + offset);
 }
@@ -222,9 +222,9 @@ enum { READ_RESPONSE, READ_SERVICE, WRITE_RESPONSE, WRITE_SERVICE, FLUSH_RESPONS
 #define AT_SHARE(timing, share) ((timing) << 16 | (share))
 
 static const struct line general_lines[] = {
-	{ "requests", get_field_of_result, UNIT_NUMBER, NUMBER_AT(requests) },
+	{ "requests", get_u64_result_field, UNIT_NUMBER, NUMBER_AT(requests) },
 	{ "failed", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(host_failed_requests) },
-	{ "simulated time", get_field_of_result, UNIT_TIME, NUMBER_AT(elapsed_ns) },
+	{ "simulated time", get_u64_result_field, UNIT_TIME, NUMBER_AT(elapsed_ns) },
 	{ "throughput", compute_request_rate, UNIT_RATE, 0 },
 	{ "die utilisation", compute_mean_utilisation, UNIT_PERCENT, 0 },
 };
@@ -267,7 +267,7 @@ static const struct line flash_lines[] = {
 	{ "erases", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(array_erases) },
 	{ "  with low voltage", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(array_low_erases) },
 	{ "erase count, mean", compute_mean_erases, UNIT_FIXED4, 0 },
-	{ "  max", get_field_of_result, UNIT_NUMBER, NUMBER_AT(erases.largest) },
+	{ "  max", get_u64_result_field, UNIT_NUMBER, NUMBER_AT(erases.largest) },
 	{ "wear in full erases, mean", compute_mean_wear, UNIT_FIXED4, 0 },
 	{ "lifetime factor", compute_lifetime_factor, UNIT_FIXED4, 0 },
 	{ "energy of reads", get_counter_of_result, UNIT_ENERGY, COUNTER_AT(read_energy_pj) },
@@ -310,10 +310,10 @@ static const struct line raid_lines[] = {
 	{ "writes per erase", get_raid_units_written_per_erase, UNIT_FIXED4, 0 },
 };
 
-static const struct line memory_line = { "memory of the device", get_field_of_result, UNIT_BYTES,
+static const struct line memory_line = { "memory of the device", get_u64_result_field, UNIT_BYTES,
 					 NUMBER_AT(memory_bytes) };
 
-static const struct line cpu_line = { "processor time", get_field_of_result, UNIT_TIME,
+static const struct line cpu_line = { "processor time", get_u64_result_field, UNIT_TIME,
 				      NUMBER_AT(cpu_ns) };
 
 static const struct line amplification_line = {
@@ -584,7 +584,8 @@ static void print_stream_description(const struct sim_options *options,
 {
 	char text[HUMAN_SIZE];
 
-	fprintf(out, "stream: %s", options->trace ? options->trace : sim_workload_name(options));
+	fprintf(out, "stream: %s",
+		options->trace ? options->trace : sim_get_workload_name(options));
 	if (!options->trace) {
 		format_fixed_point(text, options->write_share, 2, "%");
 		fprintf(out, ", %s writes", text);
@@ -595,12 +596,12 @@ static void print_stream_description(const struct sim_options *options,
 	}
 	if (options->tenants)
 		fprintf(out, ", tenants with %s in their queues", options->tenants);
-	fprintf(out, ", arrival %s", sim_arrival_name(options));
+	fprintf(out, ", arrival %s", sim_get_arrival_name(options));
 	if (options->arrival == SIM_ARRIVAL_CLOSED && !options->tenants)
 		fprintf(out, " with %llu in the queue", (unsigned long long)options->depth);
 	if (options->arrival == SIM_ARRIVAL_OPEN) {
 		human_format_time(text, result->interval_q16 >> 16);
-		fprintf(out, " each %s (%s)", text, sim_arrival_shape_name(options));
+		fprintf(out, " each %s (%s)", text, sim_get_arrival_shape_name(options));
 	}
 	fputs("\n\n", out);
 }

@@ -163,9 +163,9 @@ u64 sim_options_get_request_limit(const struct sim_options *options);
 /* Return the number of policies times the number of seeds. */
 unsigned int sim_options_count_runs(const struct sim_options *options);
 
-const char *sim_workload_name(const struct sim_options *options);
-const char *sim_arrival_name(const struct sim_options *options);
-const char *sim_arrival_shape_name(const struct sim_options *options);
+const char *sim_get_workload_name(const struct sim_options *options);
+const char *sim_get_arrival_name(const struct sim_options *options);
+const char *sim_get_arrival_shape_name(const struct sim_options *options);
 
 /* Print the text of --help. */
 void sim_options_print_help(void);

@@ -53,7 +53,7 @@ struct trace {
 
 /* Times */
 
-static u64 scale_trace_time(const struct trace *trace, u64 ns)
+static u64 apply_trace_time_scale(const struct trace *trace, u64 ns)
 {
 	__uint128_t wide = (__uint128_t)ns * trace->scale / SIM_RATE_ONE;
 
@@ -67,7 +67,7 @@ static u64 compute_arrival_time(struct trace *trace, u64 stamp_ns)
 	if (!trace->any)
 		trace->first_ns = trace->device_time && !trace->shift_ns ? 0 : stamp_ns;
 	trace->any = true;
-	now = trace->shift_ns + scale_trace_time(trace, stamp_ns - trace->first_ns);
+	now = trace->shift_ns + apply_trace_time_scale(trace, stamp_ns - trace->first_ns);
 	if (now > trace->last_ns)
 		trace->gap_ns = now - trace->last_ns;
 	trace->last_ns = now;
