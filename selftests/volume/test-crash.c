@@ -862,6 +862,8 @@ static void rerun_failed_seeds(void)
 	run_scenario_of_seed(3001374, ZONED);
 	/* Empty SLC superblocks exist, but the LUN without a free page prefers another one. */
 	run_scenario_of_seed(2000017, CROSSED);
+	/* The parity of superblocks leaves a LUN fewer pages than static allocation gives it. */
+	run_scenario_of_seed(20001268, CROSSED);
 	/* The emptiest open block of a LUN that has run out of blocks holds parity. */
 	run_scenario_of_seed(3001277, CROSSED_AGAIN);
 	for (i = 1; i <= 12; i++)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Allocation of a LUN for host writes. The configured rule proposes a LUN; one without room is
- * passed over, unless the rule is strict (such as "static"): then the write waits.
+ * passed over. If the rule is strict (such as "static"), the write first waits for writes in flight
+ * to the LUN, which may invalidate pages there. Parity may leave the LUN too small for its share.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/gc-watermark.h"
@@ -38,7 +39,7 @@ static struct aftl_lun *next_lun_with_room(struct aftl *ftl, u32 units)
  * @stream: write stream that the policy chose
  * @units: number of logical pages that need room
  *
- * Return: the LUN; NULL if no LUN has room, or if the only LUN that the rule allows has none.
+ * Return: the LUN; NULL if no LUN has room, or if the write has to wait for the rule's LUN.
  */
 struct aftl_lun *aftl_allocate_lun(struct aftl *ftl, aftl_lpn_t lpn, u32 class, u32 stream,
 				   u32 units)
@@ -58,10 +59,12 @@ struct aftl_lun *aftl_allocate_lun(struct aftl *ftl, aftl_lpn_t lpn, u32 class, 
 		ftl->stats.counters.policy_bugs++;
 		return next_lun_with_room(ftl, units);
 	}
-	if (ftl->allocation.rule.fixed)
-		return aftl_lun_has_room_for_units(&ftl->luns[lun], units) ? &ftl->luns[lun] : NULL;
 	if (!aftl_lun_has_room_for_units(&ftl->luns[lun], units))
-		return next_lun_with_room(ftl, units);
+		return ftl->allocation.rule.fixed && ftl->luns[lun].in_flight ?
+			       NULL :
+			       next_lun_with_room(ftl, units);
+	if (ftl->allocation.rule.fixed)
+		return &ftl->luns[lun];
 	advance_allocation_position(ftl);
 	return &ftl->luns[lun];
 }
