@@ -215,6 +215,83 @@ static void check_last_free_block_fails(const char *policy, const char *params)
 			last_blocks_failed++;
 		}
 	send_requests_to_worn_device(500);
+	test_drain_requests(&device);
+	CHECK_EQ(lun->failing_blocks, 0);
+	CHECK(!aftl_is_read_only(device.ftl));
+	CHECK_EQ(device.failed, 0);
+}
+
+/*
+ * All open blocks of a LUN without a free block fail. Retiring them takes more pages than one free
+ * block has, so GC has to free a block before each retirement.
+ */
+TAP_TEST(all_open_blocks_fail_with_placement_handles)
+{
+	static const char *const params[] = {
+		SMALL " op=60 placement_handles=1",
+		SMALL " op=60 placement_handles=2",
+		SMALL " op=60 placement_handles=4",
+		SMALL " op=60 placement_handles=1 placement_isolation=persistent",
+		SMALL " op=60 placement_handles=2 placement_isolation=persistent",
+		SMALL " op=60 placement_handles=4 placement_isolation=persistent",
+		SMALL " op=60 placement_handles=4 victim=fifo",
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(params); i++) {
+		last_blocks_failed = 0;
+		check_last_free_block_fails("separated", params[i]);
+		CHECK_MSG(last_blocks_failed > 1, "with %s only %u open blocks fail", params[i],
+			  last_blocks_failed);
+	}
+}
+
+/*
+ * Host writes never pause, so that each block that GC frees is in demand. The failing block waits
+ * for GC of another block.
+ */
+TAP_TEST(a_block_that_fails_under_constant_writes_is_retired)
+{
+	struct aftl_victim_candidates closed = { .most_valid = U32_MAX };
+	struct aftl_lun *lun;
+	u32 index;
+
+	open_device("separated", SMALL " op=60 channels=1 gc=0");
+	lun = &device.ftl->luns[0];
+	stream.read = 0;
+	stream.discard = 0;
+	stream.gap_ns = 0;
+	test_stream_write_all_units(&stream, &device);
+	while (!test_counters(&device)->gc_blocks)
+		test_stream_submit_request(&stream, &device);
+	index = find_block_in_state(AFTL_BLOCK_CLOSED);
+	closed.policy = device.ftl->policy;
+	closed.lun = lun;
+	CHECK(aftl_victim_candidates_contain(&closed, block_at(index)));
+	CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
+	CHECK_EQ(block_at(index)->listed, 1);
+	CHECK(!aftl_victim_candidates_contain(&closed, block_at(index)));
+	send_requests_to_worn_device(500);
+	CHECK_RANGE(lun->pending_write_lanes, 1, U32_MAX);
+	CHECK_EQ(lun->failing_blocks, 0);
+	CHECK_EQ(device.failed, 0);
+}
+
+/* All closed blocks are full of valid pages, so that GC has no victim. */
+TAP_TEST(a_failing_block_is_retired_without_a_gc_victim)
+{
+	const struct aftl_lun *lun;
+	u32 i;
+
+	open_device("baseline", SMALL " op=60");
+	lun = &device.ftl->luns[0];
+	stream.approx = 0;
+	test_stream_write_all_units(&stream, &device);
+	test_drain_requests(&device);
+	for (i = 0; lun->free_blocks > 1; i++)
+		if (block_at(i)->state == AFTL_BLOCK_FREE)
+			CHECK_EQ(aftl_fail_block(device.ftl, i), 0);
+	fail_block_in_state(AFTL_BLOCK_CLOSED);
 	CHECK(!aftl_is_read_only(device.ftl));
 	CHECK_EQ(device.failed, 0);
 }

@@ -200,20 +200,25 @@ void aftl_block_decrement_valid_count(struct aftl *ftl, struct aftl_lun *lun,
 	aftl_victim_list_add(ftl, lun, block);
 }
 
+/* Failing blocks are no victims: their erase frees no block. */
 static struct aftl_block *find_best_ranked_victim(struct aftl *ftl, struct aftl_lun *lun, u32 head)
 {
-	struct aftl_block *best = block_by_index(ftl, head);
+	struct aftl_block *best = NULL;
 	u32 best_rank = U32_MAX;
 	u32 index;
 
-	if (!best->valid || !ftl->type->victim_rank)
-		return best;
 	for (index = head; index != AFTL_NIL; index = block_by_index(ftl, index)->next) {
-		u32 rank = ftl->type->victim_rank(ftl->policy, lun, block_by_index(ftl, index));
+		struct aftl_block *block = block_by_index(ftl, index);
+		u32 rank;
 
-		if (rank < best_rank) {
+		if (block->failing)
+			continue;
+		if (!block->valid || !ftl->type->victim_rank)
+			return block;
+		rank = ftl->type->victim_rank(ftl->policy, lun, block);
+		if (!best || rank < best_rank) {
 			best_rank = rank;
-			best = block_by_index(ftl, index);
+			best = block;
 		}
 	}
 	return best;
@@ -221,11 +226,14 @@ static struct aftl_block *find_best_ranked_victim(struct aftl *ftl, struct aftl_
 
 struct aftl_block *aftl_victim_fewest_valid(struct aftl *ftl, struct aftl_lun *lun)
 {
+	struct aftl_block *victim = NULL;
+	u32 valid;
+
 	while (lun->min_valid <= ftl->geo.block_ppns && lun->victims[lun->min_valid] == AFTL_NIL)
 		lun->min_valid++;
-	if (lun->min_valid > ftl->geo.block_ppns)
-		return NULL;
-	return find_best_ranked_victim(ftl, lun, lun->victims[lun->min_valid]);
+	for (valid = lun->min_valid; !victim && valid <= ftl->geo.block_ppns; valid++)
+		victim = find_best_ranked_victim(ftl, lun, lun->victims[valid]);
+	return victim;
 }
 
 /*

@@ -20,11 +20,22 @@ static inline u32 aftl_count_unused_static_slc_blocks(const struct aftl *ftl,
 							  0;
 }
 
+/*
+ * Free blocks that host writes must leave to the retirement of failing blocks, which takes a block
+ * and frees none. GC frees no blocks of zones, and all members of a superblock at once.
+ */
+static inline u32 aftl_count_blocks_for_retirement(const struct aftl *ftl,
+						   const struct aftl_lun *lun)
+{
+	return lun->failing_blocks && !ftl->geo.zones && !ftl->geo.superblock_luns;
+}
+
 /* Return true if host writes must wait for GC before they get another block (emergency GC). */
 static inline bool aftl_gc_is_urgent(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->free_blocks <=
-	       aftl_count_gc_reserve_blocks(ftl) + aftl_count_unused_static_slc_blocks(ftl, lun);
+	return lun->free_blocks <= aftl_count_gc_reserve_blocks(ftl) +
+					   aftl_count_unused_static_slc_blocks(ftl, lun) +
+					   aftl_count_blocks_for_retirement(ftl, lun);
 }
 
 /* Return true if the free blocks are below the watermark of parameter "gc". */

@@ -154,17 +154,19 @@ static struct aftl_block *reloc_lun_block(struct aftl *ftl, const struct aftl_lu
 	return &ftl->media.blocks[lun->index * ftl->geo.blocks_per_lun + i];
 }
 
-static bool reloc_pick_failing_block(struct aftl *ftl, struct aftl_lun *lun)
+/* Start to empty a failing block; if @empty, only one that has no valid page. */
+static bool reloc_pick_failing_block(struct aftl *ftl, struct aftl_lun *lun, bool empty)
 {
 	u32 i;
 
 	if (!lun->failing_blocks)
 		return false;
+	empty |= lun->out_of_blocks || lun->below_reserve;
 	for (i = 0; i < ftl->geo.blocks_per_lun; i++) {
 		struct aftl_block *block = reloc_lun_block(ftl, lun, i);
 
 		if (block->failing && (block->state == AFTL_BLOCK_CLOSED || block->parity) &&
-		    !((lun->out_of_blocks || lun->below_reserve) && block->valid) &&
+		    !(empty && block->valid) &&
 		    reloc_start_emptying_block_or_superblock(ftl, lun, AFTL_CAUSE_RETIRE, block))
 			return true;
 	}
@@ -310,6 +312,22 @@ static bool reloc_pick_wear_levelling_block(struct aftl *ftl, struct aftl_lun *l
 }
 
 /*
+ * Start to retire a failing block. If only the GC reserve is left, GC goes first if it has a
+ * victim: a retirement uses free pages that GC needs, and frees none.
+ */
+static bool reloc_pick_retirement(struct aftl *ftl, struct aftl_lun *lun)
+{
+	bool short_of_blocks = aftl_count_blocks_for_retirement(ftl, lun) &&
+			       lun->free_blocks <= aftl_count_gc_reserve_blocks(ftl);
+
+	if (lun->fallback && lun->fallback->failing && !short_of_blocks && !lun->below_reserve)
+		aftl_close_unfilled_block(ftl, lun, lun->fallback);
+	return reloc_pick_failing_block(ftl, lun, short_of_blocks) ||
+	       (short_of_blocks && (reloc_pick_gc_victim(ftl, lun, true) ||
+				    reloc_pick_failing_block(ftl, lun, false)));
+}
+
+/*
  * Start a task of paced GC in @lun, which has no task. Failing blocks and wear levelling go first,
  * as in emergency GC. Return: true if there is a block to empty.
  */
@@ -317,7 +335,7 @@ bool aftl_reloc_start_gc(struct aftl *ftl, struct aftl_lun *lun)
 {
 	if (superblock_gc_is_active(ftl, lun))
 		return reloc_pick_block_of_victim_superblock(ftl, lun);
-	return reloc_pick_failing_block(ftl, lun) || reloc_pick_wear_levelling_block(ftl, lun) ||
+	return reloc_pick_retirement(ftl, lun) || reloc_pick_wear_levelling_block(ftl, lun) ||
 	       reloc_start_gc_of_victim(ftl, lun, ftl->gc_max_valid);
 }
 
@@ -350,7 +368,7 @@ static bool reloc_pick_read_disturbed_block(struct aftl *ftl, struct aftl_lun *l
 
 static bool reloc_pick_lun_task(struct aftl *ftl, struct aftl_lun *lun, bool urgent)
 {
-	if (reloc_pick_failing_block(ftl, lun))
+	if (lun->failing_blocks && reloc_pick_retirement(ftl, lun))
 		return true;
 	if (lun->out_of_blocks || lun->below_reserve)
 		return reloc_pick_gc_victim(ftl, lun, urgent);

@@ -46,7 +46,7 @@ bool aftl_victim_candidates_contain(const struct aftl_victim_candidates *closed,
 	u32 blocks = aftl_policy_geometry(closed->policy)->blocks_per_lun;
 
 	return block >= first && block < first + blocks && block->state == AFTL_BLOCK_CLOSED &&
-	       block->listed && block->valid <= closed->most_valid;
+	       block->listed && !block->failing && block->valid <= closed->most_valid;
 }
 
 struct aftl_block *aftl_victim_candidates_next(const struct aftl_victim_candidates *closed,
