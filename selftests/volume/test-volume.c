@@ -11,6 +11,7 @@
 #include "core/ftl/controller.h"
 #include "core/ftl/l2p.h"
 #include "core/ftl/zone.h"
+#include "core/persist/volume-private.h"
 #include "core/persist/volume-reader.h"
 #include "core/persist/snapshot.h"
 #include "lib/small-volume.h"
@@ -1429,6 +1430,32 @@ TAP_TEST(zeroed_tables_are_reported_as_damaged)
 	memset(durable.disk.bytes + spares, 0, AFTL_FRAME_BYTES);
 	CHECK_EQ(durable_load_device(&durable, "approxftl", true), -EUCLEAN);
 	CHECK_CONTAINS(durable.device.error.text, "sector");
+}
+
+/* Store one program with the next sequence number after @seq, and close the volume. */
+static void close_volume_with_seq(u64 seq)
+{
+	volume_open("baseline", small);
+	durable.volume->state.seq = seq;
+	CHECK_EQ(test_execute_request(&durable.device, AFTL_OP_WRITE, 8, 1, 0, NULL), 0);
+	volume_close_cleanly();
+}
+
+/* Sequence numbers that could wrap are refused, in a commit record and in the tables. */
+TAP_TEST(a_forged_sequence_number_is_refused)
+{
+	u32 scan;
+
+	close_volume_with_seq(AFTL_SEQ_MAX / 2);
+	for (scan = 0; scan < 2; scan++) {
+		volume_load("baseline", scan);
+		durable_stop(&durable);
+	}
+	for (scan = 0; scan < 2; scan++) {
+		close_volume_with_seq(U64_MAX - 100);
+		CHECK_EQ(durable_load_device(&durable, "baseline", scan), -EUCLEAN);
+		CHECK_CONTAINS(durable.device.error.text, "its sequence numbers are impossible");
+	}
 }
 
 /* A volume can be loaded with the older of its two commit records. */

@@ -172,6 +172,9 @@
 #define AFTL_EXTENT_COPIES 2 /* number of copies of the extent table */
 #define AFTL_PAYLOAD_BYTES 504
 
+/* Largest sequence number of a volume that is loaded; changes then never reach the end of u64. */
+#define AFTL_SEQ_MAX (U64_MAX / 2)
+
 /* Limit of remapped ppns: the entries of one frame. */
 #define AFTL_REMAPS_PER_SECTOR 31
 #define AFTL_REMAPS_MAX (AFTL_REMAPS_PER_SECTOR * AFTL_FRAME_SECTORS)

@@ -1387,6 +1387,15 @@ static int rebuild_damaged_tables(struct aftl_volume *volume, struct aftl *ftl, 
 	return ret ? ret : invalidate_data_older_than_reset(volume, ftl, &rebuilt, error);
 }
 
+/* Sequence numbers ascend by one, so that only a forged volume can come near to their end. */
+static int check_recovered_seq(const struct aftl_volume *volume, struct aftl_error *error)
+{
+	if (volume->state.seq > AFTL_SEQ_MAX)
+		return aftl_fail(error, -EUCLEAN,
+				 "the volume is damaged: its sequence numbers are impossible");
+	return 0;
+}
+
 static void count_recovered_lpns(const struct aftl *ftl, struct aftl_recovery *recovery)
 {
 	u32 i;
@@ -1453,11 +1462,13 @@ int aftl_volume_load(struct aftl_volume *volume, const struct aftl_policy_type *
 	recovery->displaced_units = volume->remap_count;
 	recovery->header = volume->repair_headers;
 	recovery->state = volume->repair_state;
-	ret = rebuild_damaged_tables(volume, *out,
-				     recovery->closed || volume->ignore_damage ?
-				     volume->header.layout.snapshot :
-				     volume->header.layout.spares,
-				     recovery, error);
+	ret = check_recovered_seq(volume, error);
+	if (!ret)
+		ret = rebuild_damaged_tables(volume, *out,
+					     recovery->closed || volume->ignore_damage ?
+					     volume->header.layout.snapshot :
+					     volume->header.layout.spares,
+					     recovery, error);
 	recovery->tables += volume->repair_extents;
 	if (!ret && !recovery->closed && record_dropped_plp_and_finished_zones(volume, *out))
 		ret = aftl_fail(error, volume->ret,
