@@ -208,6 +208,38 @@ TAP_TEST(host_queues_keep_the_order_of_zone_requests)
 		check_zone_state(i, AFTL_ZONE_IMPLICIT, i + 1);
 }
 
+/*
+ * Only the next write of all host queues has a place in its zone, so the failure of a die moves the
+ * write pointer back by the rest of this one write. Here two of its four pages are in the buffer.
+ */
+TAP_TEST(a_die_fails_while_host_queues_hold_writes_of_a_zone)
+{
+	static struct shadow_store store;
+	struct test_request *writes[8];
+	u32 i;
+
+	test_open_demo_profile(&device, "baseline", queued);
+	shadow_attach_to_device(&store, &device, false);
+	store.full_disk = true;
+	test_submit_io(&device, AFTL_OP_WRITE, 0, ZONE - 2, 0, 0, 0);
+	for (i = 0; i < ARRAY_SIZE(writes); i++) {
+		device.queue = (u8)(i % 4);
+		writes[i] = test_submit_kept(&device, AFTL_OP_WRITE, ZONE, 4, 0,
+					     AFTL_REQUEST_APPEND, 0);
+	}
+	CHECK_EQ(device.ftl->host_queues[1].count, ARRAY_SIZE(writes) - 1);
+	CHECK_EQ(writes[0]->request.admitted, 2);
+	check_zone_state(1, AFTL_ZONE_IMPLICIT, 4);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
+	test_drain_requests(&device);
+	check_zone_state(1, AFTL_ZONE_READ_ONLY, 2);
+	for (i = 0; i < ARRAY_SIZE(writes); i++) {
+		CHECK_EQ(writes[i]->request.status, -EIO);
+		test_release_request(&device, writes[i]);
+	}
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, ZONE, 2, 0, NULL), 0);
+}
+
 TAP_TEST(zones_go_offline_when_blocks_are_lacking)
 {
 	u32 at = 0;
