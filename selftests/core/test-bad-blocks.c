@@ -235,6 +235,8 @@ TAP_TEST(all_open_blocks_fail_with_placement_handles)
 		SMALL " op=60 placement_handles=2 placement_isolation=persistent",
 		SMALL " op=60 placement_handles=4 placement_isolation=persistent",
 		SMALL " op=60 placement_handles=4 victim=fifo",
+		SMALL " op=60 chips=2 superblock=2 placement_handles=4",
+		SMALL " op=60 chips=2 superblock=2 rain=on placement_handles=4",
 	};
 	u32 i;
 

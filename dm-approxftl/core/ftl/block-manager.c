@@ -481,12 +481,13 @@ static bool due_fine_pass_has_valid_pages(const struct aftl *ftl, const struct a
 }
 
 /* Return true if the closed @block would accept another program if it were reopened. */
-static bool can_closed_block_be_reopened(const struct aftl *ftl, struct aftl_block *block)
+static bool can_closed_block_be_reopened(struct aftl *ftl, struct aftl_block *block)
 {
 	bool can;
 
 	block->state = AFTL_BLOCK_OPEN;
-	can = aftl_program_order_next_page(&ftl->media, block) < ftl->geo.pages;
+	can = aftl_program_order_next_page(&ftl->media, block) < ftl->geo.pages &&
+	      (!ftl->geo.superblock_luns || aftl_superblock_allows_reopening(ftl, block));
 	block->state = AFTL_BLOCK_CLOSED;
 	return can && !(ftl->foggy_blocks && due_fine_pass_has_valid_pages(ftl, block));
 }
@@ -503,7 +504,7 @@ static struct aftl_block *find_emptiest_block(struct aftl *ftl, const struct aft
 		struct aftl_block *block = block_by_index(ftl, i);
 
 		if (block->state == AFTL_BLOCK_CLOSED && block->failing == failing &&
-		    !block->bits && block != lun->reloc.from &&
+		    !block->bits && !block->parity && block != lun->reloc.from &&
 		    (!best || block->programmed < best->programmed) &&
 		    can_closed_block_be_reopened(ftl, block))
 			best = block;
@@ -557,7 +558,7 @@ bool aftl_choose_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun)
 	}
 	if (best)
 		aftl_close_unfilled_block(ftl, lun, best);
-	else if (!ftl->geo.superblock_luns)
+	else
 		best = find_emptiest_block(ftl, lun, false) ?: find_emptiest_block(ftl, lun, true);
 	if (best)
 		reopen_block_as_fallback(ftl, lun, best);

@@ -22,12 +22,12 @@ static inline u32 aftl_count_unused_static_slc_blocks(const struct aftl *ftl,
 
 /*
  * Free blocks that host writes must leave to the retirement of failing blocks, which takes a block
- * and frees none. GC frees no blocks of zones, and all members of a superblock at once.
+ * and frees none. GC frees no blocks of zones.
  */
 static inline u32 aftl_count_blocks_for_retirement(const struct aftl *ftl,
 						   const struct aftl_lun *lun)
 {
-	return lun->failing_blocks && !ftl->geo.zones && !ftl->geo.superblock_luns;
+	return lun->failing_blocks && !ftl->geo.zones;
 }
 
 /* Return true if host writes must wait for GC before they get another block (emergency GC). */

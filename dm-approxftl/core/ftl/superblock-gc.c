@@ -124,14 +124,14 @@ static u32 count_superblock_gc_relocations(struct aftl *ftl, u32 group, u32 numb
 	return cost;
 }
 
-/* Return true if @lun gains free pages by the erase of the superblock. */
+/* Return true if @lun gains free pages by the erase of the superblock; not if its block fails. */
 static bool lun_gains_pages_by_gc(struct aftl *ftl, const struct aftl_lun *lun, u32 number)
 {
 	u32 member = aftl_lun_index_in_die_group(ftl, lun);
 	const struct aftl_block *block =
 		aftl_superblock_block(ftl, aftl_die_group_of_lun(ftl, lun), number, member);
 
-	if (block->parity)
+	if (block->parity || block->failing)
 		return false;
 	if (block->state == AFTL_BLOCK_OPEN)
 		return count_pages_to_relocate(ftl, lun, block) +

@@ -650,6 +650,19 @@ static bool data_may_be_programmed_after_parity(const struct aftl *ftl, u32 grou
 	return false;
 }
 
+/*
+ * Return true if the block of a superblock may be reopened after it was closed before it was full:
+ * GC does not collect the superblock, and no parity has been programmed for the free pages.
+ */
+bool aftl_superblock_allows_reopening(struct aftl *ftl, const struct aftl_block *block)
+{
+	u32 group = aftl_die_group_of_lun(ftl, aftl_block_lun(ftl, block));
+	u32 number = aftl_superblock_number(ftl, block);
+
+	return ftl->die_groups[group].victim != number &&
+	       !data_may_be_programmed_after_parity(ftl, group, number);
+}
+
 static int audit_superblock(const struct aftl *ftl, u32 group, u32 number, struct aftl_error *error)
 {
 	const struct aftl_block *good = NULL;

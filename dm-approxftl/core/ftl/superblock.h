@@ -111,6 +111,7 @@ bool aftl_stripe_reconstruct(const struct aftl *ftl, aftl_ppn_t ppn, struct aftl
 void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page);
 bool aftl_reconstruct_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 member);
 void aftl_reconstruct_cancel(struct aftl *ftl, struct aftl_lun *lun);
+bool aftl_superblock_allows_reopening(struct aftl *ftl, const struct aftl_block *block);
 int aftl_superblock_audit(const struct aftl *ftl, struct aftl_error *error);
 
 #endif
