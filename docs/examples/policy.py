@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compare two policies in Python with greedy collection, on a full drive."""
+"""Compare two policies written in Python with the built-in greedy policy, on a full drive."""
 
 import numpy as np
 
