@@ -84,11 +84,11 @@ enum kind { ANY, AGAIN, MORTAL, WORN, ZONED, CROSSED, CROSSED_AGAIN, KINDS };
  * @may_wear: blocks may fail until too few are left
  * @dies_fail: dies fail; such a zoned device also has an SLC cache
  * @dead: number of dead dies
- * @requests: its requests on a zoned device
- * @tight: no relocation and padding, so that zones must not take extra blocks
+ * @requests: parameters of the requests, if the device is zoned
+ * @tight: nothing is relocated or padded, so zones must not take extra blocks
  * @faults: draws the logical pages that faults make uncorrectable; it is separate so that each life
  *	has the same requests with and without them
- * @faulty: there are such faults
+ * @faulty: faults make logical pages uncorrectable
  */
 struct life {
 	struct durable_device durable;
@@ -185,7 +185,7 @@ static void configure_small_plp_buffer(struct life *life, struct aftl_config *co
 	config->errors = false;
 }
 
-/* Draw a device without parity, whose dies may fail; erases may be recorded before programs. */
+/* Draw a device without parity whose dies may fail, and whose erases are faster than programs. */
 static void configure_random_die_failures(struct life *life, struct aftl_config *config)
 {
 	config->superblock = 0;
@@ -855,7 +855,7 @@ static void rerun_failed_seeds(void)
 	run_scenario_of_seed(116, MORTAL);
 	/* With seed 20260455 the write buffer has data of more zones than may be active. */
 	run_scenario_of_seed(20260455, ZONED);
-	/* Recovery must not take a program that the death of its die aborted. */
+	/* Recovery must not accept a program that was aborted because its die died. */
 	run_scenario_of_seed(30000138, ZONED);
 	run_scenario_of_seed(50000286, ZONED);
 	/* Pages of one program of a zone are before and beyond the recovered write pointer. */

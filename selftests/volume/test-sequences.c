@@ -49,18 +49,18 @@ enum mode {
  * @live: device that executes the history
  * @judge: recovers what a crash of @live would leave
  * @policy: present policy of @live
- * @other: policy for a change
- * @mode: enum mode
- * @words: operations of the history, by letter
- * @operations: available operations
+ * @other: policy to which @live may change
+ * @mode: when each operation starts
+ * @words: operations of the history, a letter for each
+ * @operations: table of available operations
  * @letters: number of available operations
  * @random: random number generator for samples
- * @base: content of the medium at its start
- * @base_units: promises at its start
- * @base_finished: finished zones at its start
- * @base_stamps: last stamp at its start
- * @all: run every history
- * @written: by write, its part in the subset: 0 none, 1 whole, 2 first half, 3 second half
+ * @base: content of the medium before the history
+ * @base_units: @units of @live before the history
+ * @base_finished: @finished of @live before the history
+ * @base_stamps: @stamps of @live before the history
+ * @all: run every history, not a sample
+ * @written: part of each write that a crash leaves: 0 none, 1 whole, 2 first half, 3 second half
  */
 struct history {
 	struct durable_device live;

@@ -1033,7 +1033,7 @@ TAP_TEST(plp_entries_of_too_many_zones_are_dropped_in_linear_time)
 		    70 * geo.zones + 4 * tags + 64);
 }
 
-/* All zones have data, as only a hostile medium has: recovery finishes all but three. */
+/* All zones are active, as only a hostile medium says: recovery finishes all but three zones. */
 TAP_TEST(zones_beyond_those_that_may_be_active_are_finished_in_linear_time)
 {
 	const struct aftl_geometry *geo;

@@ -71,7 +71,7 @@ def test_format_prints_a_summary(tmp_path: Path) -> None:
 
 
 def test_the_volume_format_has_not_changed(volume_image: Path) -> None:
-    """If the bytes differ, the volume format has changed: raise its version, change the bytes."""
+    """A new volume has exactly the bytes in this test, unless the format version has changed."""
     data = volume_image.read_bytes()
     frames = read_first_frame_offsets(volume_image)
     assert data[:48].hex() == (

@@ -49,7 +49,7 @@ enum durable_kind {
  * @to: destination of a program or copy
  * @number: page, block, zone or tag, depending on @kind
  * @state: new state of a zone
- * @kept: persisted buffer entry; it has a number once it waited for a PLP slot
+ * @kept: persisted buffer entry; it has a number once the entry waited for a PLP slot
  * @spare: spare entry of a programmed page
  * @entry: erase entry of an erased or retired block
  * @now_ns: device time when the operation was queued
@@ -216,7 +216,7 @@ static void remap_unit_of_late_failed_write(void *watcher)
 		durable->ret = ret;
 }
 
-/* Report every second failed write at once, the other failed writes before the next flush. */
+/* Tell the core of every second failed write at once, of the others before the next flush. */
 static int report_failed_write(struct durable_device *durable, aftl_ppn_t ppn)
 {
 	remap_unit_of_late_failed_write(durable);

@@ -27,7 +27,7 @@ struct durable_tag;
  * @completed: newest stamp of a completed request
  * @newest: stamp of the newest write or discard
  * @zeroed: stamp of the last discard
- * @hurt: newest stamp that was in a sector that became unreadable, or on a die that died
+ * @hurt: newest stamp that a sector held when it became unreadable, or a die when it died
  * @lost: the last read of the page failed
  */
 struct durable_unit {
@@ -58,37 +58,37 @@ struct durable_late {
 
 /**
  * struct durable_device - the device
- * @listener: first; called by @device
+ * @listener: called by @device; must be the first member
  * @device: its FTL, while it is started
  * @disk: its backing device
  * @volume: its volume, while it is started
  * @super: header that the disk was formatted with
  * @recovery: result of the last start
- * @tags: by tag
- * @units: by lpn
- * @buffered: by lpn, its stamp if recovery found it in the persisted write buffer, else 0
- * @finished: by zone, DURABLE_...; 0: its pages tell whether it is full
+ * @tags: accepted writes, indexed by tag
+ * @units: what a read of each lpn may return
+ * @buffered: for each lpn, its stamp if recovery found it in the persisted write buffer, else 0
+ * @finished: for each zone, DURABLE_...; 0: the zone's pages tell whether the zone is full
  * @unit_count: number of logical pages
- * @flushes: in progress
- * @ops: queue
- * @last: of the queue
+ * @flushes: flushes in progress
+ * @ops: queue of operations from the core to the volume
+ * @last: last operation of @ops
  * @keeps: pages that wait for a slot of the persisted write buffer
  * @promises: promises that begin with the next commit, if @batched
  * @batched: promises begin at the end of durable_execute_ops(), as in a kernel
  * @stamps: last stamp given out
- * @levels: by stamp, quality level of the write, as long as it can matter
+ * @levels: quality level of recent writes, indexed by stamp modulo DURABLE_LEVELS
  * @bytes: one logical page
- * @lost: by ppn: relocation could not read the data
+ * @lost: for each ppn, whether relocation could not read its data
  * @slots: number of ppns
  * @displaced: number of remapped pages
- * @late: the next failed write
- * @lost_units: lost pages in the last durable_check_all_data()
- * @uncorrectable: pages that ECC could not correct, as the host was told
+ * @late: failed write that the core has not been told of yet
+ * @lost_units: number of lost pages that the last durable_check_all_data() found
+ * @uncorrectable: number of host reads of pages that ECC could not correct
  * @formatting: a format was started and not completed
  * @ignore_damage: open a volume as `check --repair --give-up` does
  * @ret: first error of the volume
- * @digest: of the device when it was closed
- * @snapshot_bytes: size of the snapshot of that close
+ * @digest: digest of the device when it was closed
+ * @snapshot_bytes: size of the snapshot that the last close wrote
  */
 struct durable_device {
 	struct test_listener listener;
@@ -128,7 +128,7 @@ struct durable_device {
  * durable_open() - prepare a disk in memory for a device of @config
  * @policy: policy of the first start
  *
- * Return: 0, or -EINVAL if there is no such device.
+ * Return: 0, or -EINVAL if no device can have @config.
  */
 int durable_open(struct durable_device *durable, const struct aftl_config *config,
 		 const char *policy);

@@ -14,9 +14,9 @@
 /**
  * struct feature - one line of the feature table
  * @name: name of the feature
- * @word_count: of @words
+ * @word_count: number of @words
  * @words: parameters that turn the feature on, KEY=VALUE
- * @refused: by other feature: the table says that the device refuses the pair
+ * @refused: for each other feature, whether the table says that devices refuse the pair
  */
 struct feature {
 	char name[FEATURE_WORD_SIZE];
@@ -29,7 +29,7 @@ struct feature {
  * struct features - the feature table
  * @base: parameters that each device starts with
  * @triple: additional parameters of a device with three features
- * @count: of @all
+ * @count: number of features in @all
  * @all: features, in the order of the table
  */
 struct features {
@@ -44,7 +44,7 @@ struct features {
  * @mask: bit mask of the features' numbers in the table
  * @name: names of the features, joined by "+"
  * @config: parameters of the device
- * @policy: that the table names
+ * @policy: policy that the table names for these features
  * @failing: sectors of the device's backing device fail
  * @refused: the table says that the device refuses two of the features together
  */

@@ -58,18 +58,18 @@ enum disk_crash {
  * @changes: number of writes and flushes
  * @power_off_at: number, from 1, of the change during which power fails; 0: none
  * @off: power is off until lying_disk_crash()
- * @calls: number of calls
+ * @calls: number of calls of @medium
  * @fail_at: number, from 1, of the call that fails; 0: none
  * @fail_again: number of further failing calls
  * @allocations: number of allocations
  * @no_memory_at: number, from 1, of the allocation that fails; 0: none
  * @no_memory_again: number of further failing allocations
  * @begun: number of asynchronous reads requested
- * @not_begun_at: number, from 1, of the one that is not started; 0: none
+ * @not_begun_at: number, from 1, of the asynchronous read that is not started; 0: none
  * @reading: asynchronous reads in progress
  * @most_reading: largest value of @reading
- * @held: allocations not freed
- * @held_bytes: their size
+ * @held: number of allocations not freed
+ * @held_bytes: total size of the allocations not freed
  * @flushes: number of successful flushes
  * @before_flush: if set, called before each flush
  * @watcher: its argument
