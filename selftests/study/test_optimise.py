@@ -65,7 +65,7 @@ def test_optimise_finds_high_over_provisioning_and_greedy_selection(tmp_path: Pa
 
 
 def test_a_trial_is_reproduced_by_its_command(tmp_path: Path) -> None:
-    """The printed command reproduces the runs of both seeds, and the trial is their mean."""
+    """The printed command repeats the runs of both seeds, whose mean is the trial's value."""
     found = run_optimise_verb(write_study(tmp_path, SEARCH.replace("trials = 10", "trials = 1")))
     [trial] = found["trials"]
     words = trial["command"].split()[1:]
@@ -87,7 +87,7 @@ def test_a_measure_can_be_maximised(tmp_path: Path) -> None:
 
 
 def test_a_trial_is_the_mean_over_varied_parameters(tmp_path: Path) -> None:
-    """With two policies varied, the value of a trial is the mean over both."""
+    """With two policies varied, the value of a trial is the mean over both policies."""
     base = SEARCH.replace('policy = "baseline"', 'approx-share = "30%"')
     text = base.replace("trials = 10", "trials = 2").replace(
         "write_amplification", "write_response_mean_ns")
@@ -205,7 +205,7 @@ def test_a_missing_optuna_is_reported(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_fractions_are_proposed_in_a_form_that_the_simulator_accepts(tmp_path: Path) -> None:
-    """The simulator accepts two decimals of a percentage, and no small number with an exponent."""
+    """Trials have values that the simulator accepts: two decimals in percentages, no exponents."""
     ranges = ('op = { from = 7.5, to = 28.25, unit = "%" }\n'
               'read = { from = 40.5, to = 60, unit = "us" }\n'
               "rber = { from = 1e-8, to = 1e-4, log = true }\n")

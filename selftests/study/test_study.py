@@ -368,7 +368,7 @@ def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("times", [2, 3])
 @pytest.mark.parametrize("end", ["kill -TERM $$", "exit 130"])
 def test_a_killed_check_of_options_is_tried_again(tmp_path: Path, end: str, times: int) -> None:
-    """If a check of options is killed, the options do not count as wrong."""
+    """If the simulator is killed while it checks options, the study does not refuse the options."""
     double = tmp_path / "approxftl"
     double.write_text(f"""#!/bin/sh
 case $* in *--dry-run*)
@@ -427,7 +427,7 @@ def test_an_unclear_share_in_a_study_is_refused_once(tmp_path: Path) -> None:
 
 
 def test_the_table_shows_the_measures_of_the_figures(tmp_path: Path) -> None:
-    """Measures without a column are named below the table, unless no run has them."""
+    """A study's table names measures without a column below it, except those that no run has."""
     text = SMALL.replace("[base]\n", 'seeds = 2\n[base]\nwrite-share = "100%"\n')
     file = write_study(tmp_path, text)
     everything = run_study("run", file).stdout

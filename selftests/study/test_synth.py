@@ -122,7 +122,7 @@ def test_the_header_marks_a_synthetic_stream(tmp_path: Path) -> None:
 
 
 def test_reads_of_read_only_addresses_are_as_frequent_as_requested(tmp_path: Path) -> None:
-    """Read-only addresses are read 50 times each, and 5 % of the written addresses are read."""
+    """synth reads each read-only address 50 times, and 5 % of the written addresses."""
     told = run_synth("--like", "HM_0", "--requests", "20000", "--reads-of-a-place", "50",
                      "--read-places-share", "5%", "--output", tmp_path / "a.aft", "--json").stdout
     assert json.loads(told)["made"]["read_written_share"] == pytest.approx(0.12, abs=0.02)

@@ -13,7 +13,7 @@ EXCEPTIONS: dict[str, str] = {}
 
 
 def find_long_functions(path: Path) -> Iterator[tuple[str, int]]:
-    """Yield place and length of each function, whose braces are alone in the first column."""
+    """Yield file:name and length of long functions, whose braces are alone in the first column."""
     begin, name, head = 0, "", ""
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if line == "{" and not head.rstrip().endswith(("=", "=\\")):

@@ -74,7 +74,7 @@ def sampled_greedy_amplification(load: float, pages: int, drawn: int, *,
     """
     def compute_net_block_outflow(at_least: float, falling: float, above: float, flow: float,
                                   drawable: int) -> float:
-        """Return the rate of blocks that leave a level (of valid pages), minus the inflow to it."""
+        """Return how many more blocks leave a level of valid pages than reach it, as a rate."""
         return (falling * (at_least - above) - flow
                 + drawable * (at_least**drawn - above**drawn))
 
@@ -156,7 +156,7 @@ def d_choices_amplification_of_mixed_data(load: float, pages: int, drawn: int,
 def find_best_space_split_between_classes(load: float, classes: tuple[Class, Class],
                                           one: Callable[[float], float]
                                           ) -> tuple[float, float]:
-    """Return the least amplification of two separated classes, and the share of space of the first.
+    """Return the least amplification of two separated classes, and the first class's space share.
 
     `one` returns the write amplification of a class from its load.
     """

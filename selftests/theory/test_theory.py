@@ -68,7 +68,7 @@ def test_mean_waits_of_a_priority_queue_are_as_published() -> None:
 
 
 def test_closed_queue_throughput_is_as_published() -> None:
-    """2 requests keep 1.5 of 2 dies busy; n of exponential length keep nk/(n+k-1) of k busy."""
+    """2 requests keep 1.5 of 2 dies busy; n exponential ones keep nk/(n+k-1) of k dies busy."""
     assert forms.compute_busy_dies_with_constant_service(2, 2) == pytest.approx(1.5)
     assert forms.compute_busy_dies_with_constant_service(1, 7) == pytest.approx(1)
     for requests, dies in ((4, 4), (8, 8), (16, 8)):

@@ -90,7 +90,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Found:
-    """A row's figures: simulated mean over seeds, half its 95 % interval, the theory's value."""
+    """Numbers of a table row: simulated mean over seeds, half its 95 % interval, theory's value."""
 
     name: str
     load: str
@@ -140,7 +140,7 @@ def measure_first_run(measure: Callable[[Json], float], runs: Sequence[Json]) ->
 
 
 def make_valid_share_formula(form: Callable[[float], float], kept: float = KEPT) -> Form:
-    """Return a Form that applies the formula `form` to the valid share of a row's first run."""
+    """Return a Form that applies `form` to the share of valid pages in a row's first run."""
     return lambda runs: form(compute_valid_page_share(runs[0], kept))
 
 
@@ -213,7 +213,7 @@ def skewed_write_options(data: float, share: float) -> Options:
 
 def make_options_of_device_per_class(pages: int, op: int, classes: tuple[forms.Class, forms.Class]
                                      ) -> tuple[tuple[Options, Options], float]:
-    """Return options of one device per class for the best space split, and its amplification."""
+    """Return the options of two devices that split the space best, and the amplification."""
     one = partial(forms.windowed_greedy_amplification, pages=pages, share=1)
     best, space = forms.find_best_space_split_between_classes(1 - op / 100, classes, one)
     made = []
@@ -422,7 +422,7 @@ def format_theory_table(found: Sequence[Found]) -> str:
 
 
 def make_figure_of_uniform_writes(found: Sequence[Found]) -> Figure:
-    """Return the figure of uniform writes; lines are our means, hollow marks are theory."""
+    """Return the drawing of uniform writes: lines for simulated means, hollow marks for theory."""
     series = {"fifo": "FIFO", "d2": "2 choices", "d5": "5 choices", "d10": "10 choices",
               "greedy": "greedy"}
     marks = []
@@ -444,7 +444,7 @@ def make_figure_of_uniform_writes(found: Sequence[Found]) -> Figure:
 
 
 def check_negative_controls(several: Sequence[Row]) -> int:
-    """Print the theory's error for each negative control; return 1 if one meets its tolerance."""
+    """Print the error for each deliberately wrong setting; return 1 if it meets its tolerance."""
     held = 0
     for row in several:
         for what, error in compute_negative_control_errors(row):

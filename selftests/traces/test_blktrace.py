@@ -428,7 +428,7 @@ def test_one_of_several_traced_devices_must_be_chosen(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_request_that_never_completes_does_not_delay_later_ones(tmp_path: Path) -> None:
-    """Requests after one that never ends are paired nevertheless."""
+    """A request without a completion does not prevent the pairing of later requests."""
     events = [make_request_event(1, QUEUE, READ, 1 << 40, 512)]
     for i in range(300_000):
         events.append(make_request_event(10 + 2 * i, QUEUE, READ, i, 512))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Writing a format and reading it back returns the stream, as far as the format can hold it."""
+"""A trace that is written in a format and read back has the requests that the format can hold."""
 
 import subprocess
 import tempfile

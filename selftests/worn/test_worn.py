@@ -276,7 +276,7 @@ def test_a_bad_page_does_not_hide_the_pages_behind_it(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("failing", ["ext4", "xfs"])
 def test_other_cells_run_if_the_lab_of_a_later_cell_fails(
         failing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """approxftl worn ends only if the virtual machine of the first cell fails to start."""
+    """If a virtual machine fails to start, approxftl worn goes on, unless it is the first one."""
     def make_fake_worn_cell_record(plan: worn.Plan, children: Children) -> dict[str, Any]:
         assert children
         if plan.stack.name == failing:
@@ -402,7 +402,7 @@ def test_sampled_stacks_and_failures_have_the_documented_outcome(seed: str) -> N
 
 @pytest.mark.long
 def test_the_script_of_a_reduced_cell_repeats_its_outcome(tmp_path: Path) -> None:
-    """Run the script that --reduce has printed alone, from another directory."""
+    """The script that `worn --reduce` prints needs no other file, and runs in any directory."""
     done = run_program(BUILD / "approxftl", "worn", "--cell", "ext4/bad-copies", "--only", "1-3",
                        "--kernel", choose_guest_kernel(), "--reduce")
     assert done.code == 0, done
