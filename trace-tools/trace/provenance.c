@@ -22,7 +22,7 @@ static void write_words_to_provenance_json(struct json_writer *json, const char 
 	json_end_array(json);
 }
 
-/* Write the provenance as JSON with @words words and file names; the caller checks its length. */
+/* Write the provenance as JSON with at most @words arguments; the caller checks its length. */
 static char *render_provenance(const struct trace_run *run, u32 words)
 {
 	struct json_writer json;

@@ -8,7 +8,7 @@
 /**
  * provenance_text() - describe the origin of requests as a JSON object
  *
- * Return: the text, which the caller frees; NULL with a message if it does not fit in the header.
+ * Return: the text, which the caller frees; NULL with a message if no record file can hold it.
  */
 char *provenance_text(const struct trace_run *run, struct aftl_error *error);
 

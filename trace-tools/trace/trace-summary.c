@@ -141,7 +141,7 @@ void trace_summary_add_request(struct trace_summary *summary, const struct trace
 	compute_queue_depth(summary, request);
 }
 
-/** struct selection - which requests' statistics are added up; -1 matches any value */
+/** struct selection - requests whose statistics are added up; a member -1 matches all */
 struct selection {
 	int process;
 	int op;
