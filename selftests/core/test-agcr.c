@@ -115,7 +115,7 @@ TAP_TEST(data_that_are_only_read_are_rewritten_at_high_write_cost)
 	}
 }
 
-/* Check the program modes of two units after idle time with rewrite=@word. */
+/* Check program modes of two units after idle time with @word as value of "rewrite". */
 static void check_modes_after_idle_rewrite(const char *word, u32 low, u32 medium)
 {
 	test_open_demo_profile(&device, "agcr", test_format_params(SHAPE " rewrite=%s", word));
@@ -217,7 +217,7 @@ TAP_TEST(rewriting_does_not_use_the_gc_reserve)
 	CHECK_EQ(device.failed, 0);
 }
 
-/* Independent model of AGCR's choice of a program mode from a unit's previous access (window 1). */
+/* Independent model: AGCR chooses the program mode by only the previous access to the unit. */
 struct access_model {
 	u8 last[1000];
 	u8 mode[1000];

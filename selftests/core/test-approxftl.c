@@ -13,7 +13,7 @@
 
 #define PAGE_NS 20480
 
-/* Listener that records the place of the last program. */
+/* Listener that records the block and page of the last program. */
 struct probe {
 	struct test_listener listener;
 	const struct aftl_block *block;
@@ -149,7 +149,7 @@ static u32 count_pages_per_model_block(void)
 	return hand.layers * hand.positions;
 }
 
-/* Model the opening of a block: its flip bit (which colour is approximate) becomes 1. */
+/* Open a block in the model: its flip bit (which page colour is approximate) becomes 1. */
 static void open_block_in_model(enum role role)
 {
 	if (hand.exists[role])
@@ -282,8 +282,8 @@ TAP_TEST(placements_equal_those_of_algorithm_1)
 #define TEST_BLOCKS_MAX 1024
 
 /*
- * Copies by relocation: @count is how often each unit was relocated as approximate data. @precise
- * marks victim blocks of which a unit was promoted: all later units of the block must be promoted.
+ * Copies by relocation: @count is how often each unit was relocated as approximate data. If a unit
+ * of a victim was rewritten as precise (@precise), so must be all later units of this block.
  */
 struct copies {
 	struct test_listener listener;
@@ -502,7 +502,7 @@ static bool is_unit_in_selected_victim(u32 unit)
 }
 
 /*
- * GC must prefer the checkerboard whose two valid pages are approximate to one with precise ones.
+ * Of two checkerboard blocks GC must take the one whose two valid pages are both approximate.
  */
 TAP_TEST(victims_hold_few_valid_precise_pages)
 {
@@ -515,7 +515,7 @@ TAP_TEST(victims_hold_few_valid_precise_pages)
 	CHECK(is_unit_in_selected_victim(5));
 }
 
-/* GC takes full precise blocks last, unless a phase-2 block is taking precise data. */
+/* GC takes full precise blocks last, unless a checkerboard block takes precise data. */
 TAP_TEST(closed_precise_blocks_are_collected_last)
 {
 	open_device("approxftl", TINY);

@@ -69,7 +69,7 @@ static void program_all_pages_of_block(u32 class, u32 mode)
 
 TAP_TEST(drawn_error_counts_have_the_requested_mean)
 {
-	/* Means of the tested Poisson distributions in 1/65536, from rare events to many. */
+	/* Means of the Poisson distributions, in units of 1/65536, from rare events to many. */
 	static const u64 means[] = {
 		66, 655, 6554, 32768, 65536, 196608, 655360, 1546000, 6553600, 65536000, 400000000,
 	};
@@ -332,7 +332,7 @@ TAP_TEST(only_later_programs_of_neighbours_disturb_a_page)
 			  "page %u: disturb of page 12", page);
 		*aftl_page_attr_ptr(&lab.media, page) = 0;
 	}
-	/* In two-pass order page 12 has one checkerboard colour, its neighbours the other. */
+	/* In checkerboard order page 12 has one page colour, its neighbours have the other. */
 	block->order = AFTL_ORDER_TWO_PASS;
 	for (block->flip = 0;; block->flip = 1) {
 		for (i = 0; i < ARRAY_SIZE(neighbours); i++) {

@@ -80,7 +80,7 @@ static u64 measure_mean_program_ns(const char *params)
 	return mean_ns;
 }
 
-/* Use program mode "between" only at pages of the checkerboard's second colour. */
+/* Use mode "between" only at pages that a checkerboard block programs in phase 2. */
 static int use_between_mode_on_one_checkerboard_colour(struct aftl_policy *policy,
 						       struct aftl_lun *lun,
 						       const struct aftl_program_request *need,
@@ -260,14 +260,14 @@ TAP_TEST(queries_do_not_change_layer_properties,
 	aftl_destroy(device.ftl);
 }
 
-/* Run adversarial policies; check every program, erase, read and byte of data. */
+/* Policies with illegal or greedy commands run; each operation and byte of data is checked. */
 
-/* Bits that select the device parameters under which an adversarial policy runs. */
+/* Bits that select the parameters of a device whose policy issues illegal commands. */
 enum { AGED = 1, VOLTAGE = 2, NO_ERRORS = 4, CONDITIONS = 8 };
 
 static struct account account;
 
-/* Number of proposals of the adversarial policy that the core must count as refused. */
+/* Number of illegal answers of the policy that the core must count as refused. */
 static u64 wild;
 
 /* Number of illegal or greedy programs that the current policy requested. */
@@ -980,7 +980,7 @@ static void check_illegal_proposal_gains_nothing(void)
 			run_illegal_policy_on_profile(profile, conditions);
 }
 
-/* The runs of adversarial policies must have checked enough operations. */
+/* Runs of policies with illegal or greedy commands must have checked enough operations. */
 TAP_TEST(the_random_attacks_checked_enough_operations)
 {
 	tap_printf("%llu programs, %llu erases, %llu reads, %llu of them of relaxed pages",

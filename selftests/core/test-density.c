@@ -72,7 +72,7 @@ static void discard_sparse_units(u32 units)
 	CHECK_EQ(count_sparse_blocks_of_lun(0), 0);
 }
 
-/* New precise data go to sparse blocks; approximate, relocated and filled data to dense ones. */
+/* New precise data go to sparse blocks; approximate, relocated, initial data to dense blocks. */
 static void check_sparse_blocks_store_precise_data(const char *bits, const char *sparse, u32 wanted)
 {
 	u32 other;

@@ -404,7 +404,7 @@ TAP_TEST(many_blocks_are_worn_in_bounded_steps)
 		CHECK_EQ(media->blocks[i].wear, 7 * AFTL_FULL_WEAR);
 }
 
-/* A wear fault without a trigger acts at once; a large device then spreads it over events. */
+/* A wear fault without a trigger is due at once; a large device ages some blocks per event. */
 TAP_TEST(a_cleared_list_finishes_a_fault_that_is_due)
 {
 	const struct aftl_media *media;

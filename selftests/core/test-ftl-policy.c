@@ -159,7 +159,7 @@ TAP_TEST(block_openings_erases_and_invalidations_are_reported)
 	run_policy_with_params(SHAPE " superblock=2");
 }
 
-/* A changing stream is no illegal proposal, which test_device_audit_and_close() would report. */
+/* A policy may answer another write stream for a page; the audit would report a violation. */
 TAP_TEST(the_stream_of_a_page_may_change_while_it_is_relocated)
 {
 	fickle = true;

@@ -225,7 +225,7 @@ TAP_TEST(streams_have_blocks_of_their_own)
 	CHECK_RANGE(stats->kind_blocks[AFTL_LIFETIME_EXTREME], 20, U64_MAX);
 }
 
-/* A stream id takes precedence over a lifetime hint; ids beyond the last one share streams. */
+/* A stream id takes precedence over a lifetime hint; ids above 7 share the seven streams. */
 TAP_TEST(each_id_and_lifetime_maps_to_a_stream)
 {
 	static const struct {
@@ -270,7 +270,7 @@ static int discard_snapshot_bytes(void *host, const void *data, size_t bytes)
 	return 0;
 }
 
-/* A snapshot stores the next LUN of four streams; saving resets the next LUN of other streams. */
+/* Saving stores which LUN four of the streams write to next, and resets the other streams. */
 TAP_TEST(saving_resets_the_streams_that_a_snapshot_does_not_store)
 {
 	const struct aftl_snapshot_sink sink = { .write = discard_snapshot_bytes };

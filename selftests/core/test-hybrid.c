@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Policy hybrid: which part of the policy handles which data; no part breaks rules on which another
- * part relies.
+ * Policy hybrid: which part of the policy handles which data; no part places data in a way that
+ * another part excludes.
  */
 #include "core/nand/physics-tables.h"
 #include "shadow-store.h"
@@ -148,7 +148,7 @@ TAP_TEST(a_repeated_program_keeps_its_write_cost)
 	repeated = test_counters(&device)->programmed_rewrite_units;
 	CHECK_RANGE(repeated, 10, 100);
 	CHECK_EQ(count_pages_of_mode(AFTL_MODE_FINE), 0);
-	/* Pages in mode "between" have no AGCR cost. */
+	/* AGCR assigns no read or write cost to pages in program mode "between". */
 	CHECK_RANGE(count_pages_of_mode(AFTL_MODE_BETWEEN), 1, 2);
 	access_units_singly(AFTL_OP_READ, 0, 10, AFTL_PRECISE);
 	access_units_singly(AFTL_OP_READ, 0, 10, AFTL_PRECISE);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Legal program orders: all histories of small blocks, compared with an independent model of the
- * description of each order.
+ * Legal program orders: all program sequences of small blocks, compared with an independent model
+ * of the description of each order.
  */
 #include "core/nand/program-order.h"
 #include "tap.h"
@@ -143,7 +143,7 @@ static bool is_program_legal_in_block_order(u32 page)
 
 static u64 histories;
 
-/* Explore all legal continuations of a block's history; illegal program steps must be refused. */
+/* Explore all legal continuations of a program sequence; illegal steps must be refused. */
 static void explore_block_program_histories(void)
 {
 	struct aftl_block block = one.block;

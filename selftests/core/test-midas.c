@@ -23,8 +23,8 @@ static u64 counted_div64_u64(u64 dividend, u64 divisor)
 #undef div64_u64
 
 /*
- * Upper limit of the divisions in one evaluation of the model: each search for a time determines
- * the time bit by bit, and each group of blocks needs some divisions.
+ * Upper limit of the divisions in one evaluation of the model: each binary search determines a time
+ * bit by bit, and each group of blocks needs some divisions.
  */
 #define EVALUATION_DIVISIONS (31 * 2 * (ROUNDS + 3) + 8 * GROUPS)
 

@@ -384,8 +384,8 @@ static void check_time_of_program_passes(void)
 }
 
 /*
- * Initialise the accounts from the media after a fill, which makes no callbacks. In a block, at
- * most @open word lines may be between their passes.
+ * Count the passes from the media after a fill, which makes no callbacks. In a block, at most @open
+ * word lines may be between their coarse and their fine pass.
  */
 static void init_program_pass_counts_from_media(u32 open)
 {
@@ -408,7 +408,7 @@ static void init_program_pass_counts_from_media(u32 open)
 			 0);
 }
 
-/* Reload the device and initialise the accounts, which cannot tell old and new device apart. */
+/* Reload the device and count passes anew, as the counts do not tell old and new device apart. */
 static void reload_device_and_init_pass_counts(void)
 {
 	reloading = true;

@@ -199,7 +199,7 @@ TAP_TEST(a_policy_cannot_close_a_handles_block)
 	CHECK(test_block_of(&device, 1) == open);
 }
 
-/* The policy relocates data of all streams together, but is told which unit is relocated. */
+/* The policy has one stream for relocated data, and the core tells it each relocated unit. */
 TAP_TEST(isolated_data_are_relocated_in_one_pass)
 {
 	struct aftl_policy_type type = *aftl_policy_find("streams");

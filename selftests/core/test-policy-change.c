@@ -223,7 +223,7 @@ static void check_policy_change_with_seed(u64 seed)
 	change_random_device_policy(seed, &random, from, draw_any_policy(&random));
 }
 
-/* Test a pair of policies that no random device had, because few geometries suit both. */
+/* Test a change between two policies that the random draws missed: few geometries suit both. */
 static void try_policy_pair_not_yet_tested(u32 from, u32 to)
 {
 	struct aftl_random random = { aftl_hash64(from * POLICIES_MAX + to) };

@@ -414,7 +414,7 @@ TAP_TEST(gc_makes_room_for_the_rebuild)
 	}
 }
 
-/* Examining a superblock counts as work of a call; after a rebuild no superblock is examined. */
+/* The core counts examined superblocks as work; after a rebuild it examines none. */
 TAP_TEST(searches_of_superblocks_are_counted_as_work)
 {
 	struct aftl_lun *lun;
@@ -1019,7 +1019,7 @@ static double superblock_merit(u32 number)
 	return used > 0 ? age * (1 - used) / (2 * used) : 1e300;
 }
 
-/* Check that a die group's victim fits @selector; return true if greedy selects another one. */
+/* Check a die group's victim by @selector; return true if selector greedy takes another. */
 static bool check_selected_superblock(const char *selector)
 {
 	u32 victim = device.ftl->die_groups[0].victim;

@@ -182,7 +182,7 @@ static u32 ppn_of_unit(u32 unit)
 	return from_ppn(aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
-/* Read unit 0 from a flash slot, rewrite it into the same slot: a second read must miss. */
+/* Read unit 0, rewrite it until it is at the same ppn again: a second read must miss. */
 static void read_reused_ppn(const char *policy, const char *params, u32 writes)
 {
 	u32 slot;

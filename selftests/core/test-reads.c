@@ -28,7 +28,7 @@ static struct test_device device;
  * @reads: number of reads
  * @ns: total time of the reads
  * @least_ns: least possible total time
- * @by_default: the policy sets no read references: each step to the best shift takes a retry
+ * @by_default: reads begin with default references, and retry once per step of the best shift
  * @retries: number of retries in reads with default references
  */
 static struct {
@@ -412,7 +412,7 @@ TAP_TEST(relocation_reads_are_retried_like_host_reads)
 	relocate_old_data("7us");
 }
 
-/* Count units that have at least @at_least inherited errors. */
+/* Count units with at least @at_least bits that had flipped before relocation. */
 static u32 count_units_with_errors(u32 at_least)
 {
 	const struct aftl *ftl = device.ftl;

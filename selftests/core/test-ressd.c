@@ -86,7 +86,7 @@ static u32 highest_programmed_layer(u32 block)
 
 /*
  * A layer may begin when all super layers below it are used up. After a reclamation with virtual
- * super layers the layer directly below may be in use, until a layer begins above used-up ones.
+ * super layers the layer directly below may be in use, until all lower ones are used up.
  */
 static void check_lower_layers_fully_reprogrammed(u32 block, u32 layer)
 {

@@ -12,7 +12,7 @@
 #include "tap.h"
 #include "test-device.h"
 
-/* Most pages that one event checks for their age: a slice and the last block of the slice. */
+/* Most pages that one event checks for age: 1,024, and the rest of the last block. */
 #define EVENT_PAGES (1024 + 768)
 /* Most units relocated between two pauses: the pages of a few blocks. */
 #define MOVES_BETWEEN 3072
@@ -285,7 +285,7 @@ static const char zoned[] =
 	"channels=2 chips=2 blocks=40 layers=64 word_lines=32 bits=1 page=16KiB unit=4KiB op=30 "
 	"zoned=64MiB zone_capacity=0 buffer=16MiB buffer_safe=on";
 
-/* Most work of a call: a slice, and the rest of the last LUN or request that it began. */
+/* Most work of a call: AFTL_SLICE_WORK, and the rest of the last LUN or request. */
 #define CALL_WORK (2 * AFTL_SLICE_WORK)
 
 static u32 calls, most_work;
@@ -380,7 +380,7 @@ static u32 count_woken_luns(void)
 	return count;
 }
 
-/* An event makes one slice of LUNs runnable, and dispatches none before all are runnable. */
+/* An event makes a quarter of the LUNs runnable; none is dispatched before all are runnable. */
 TAP_TEST(luns_are_woken_in_slices)
 {
 	open_device_that_counts_work(wide);

@@ -662,7 +662,7 @@ static void check_trans_block_leaves_gc_reserve(void *host, const struct aftl_ar
 		  "%u blocks are left", lun->free_blocks);
 }
 
-/* One program may evict more translation pages than the limit of pages under eviction allows. */
+/* The limit of translation pages under eviction may be exceeded by those of one program. */
 static void check_eviction_limit(struct test_listener *self, u32 tag, aftl_lpn_t lpn,
 				 aftl_ppn_t ppn)
 {

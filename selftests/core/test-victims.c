@@ -51,7 +51,7 @@ static u32 count_candidates_older_than_block(const struct aftl_victim_candidates
 	return count;
 }
 
-/* Least number of valid slots among the @window oldest candidate blocks. */
+/* Return the fewest valid units in any of the @window oldest candidate blocks. */
 static u32 find_min_valid_slots_of_oldest_blocks(const struct aftl_victim_candidates *closed,
 						 u32 window)
 {

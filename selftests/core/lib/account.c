@@ -12,7 +12,7 @@
 /* Reduce a lower bound of a time a little, because the core rounds tables and quotients. */
 #define ROUNDING 10000
 
-/* FULL_WEAR: wear by a full erase; MOST_ERRORS: errors beyond which a program overshoots. */
+/* FULL_WEAR: wear by a full erase; MOST_ERRORS: above it, cells exceed their target V_th. */
 #define FULL_WEAR 10000
 #define MOST_ERRORS (6472 * 9 / 8)
 #define NO_GROWTH 2560
@@ -30,7 +30,7 @@ enum account_swing { SWING_NONE, SWING_LOW_TOP, SWING_NO_MARGINS, SWING_FULL };
 /**
  * struct account_block - account of a block since its last erase
  * @swing: enum account_swing, widest voltage swing of a program since the erase
- * @flip: flip bit of the checkerboard at the first program of the block
+ * @flip: flip bit (ApproxFTL: which page colour is approximate) at the first program
  * @gentle: the policy's last answer whether to erase at low voltage
  * @erasing: an erase is in progress
  * @reads: read count of the block at the last read event
@@ -159,7 +159,7 @@ static u32 count_programmed_neighbours(const struct account *account, u32 block,
 	return programmed;
 }
 
-/* Return true if the page has the colour that is programmed second in the block's checkerboard. */
+/* Return true for a page that a checkerboard block (ApproxFTL) programs in its second phase. */
 static bool is_page_programmed_in_second_phase(const struct account *account, u32 block,
 					       u32 page)
 {
@@ -347,7 +347,7 @@ static u64 adjust_program_ns_to_skipped_ispp(u64 ns, const struct aftl_ispp *isp
 	return ns * tenth_ns / STEP_MV / aftl_cube_program_ns[0][0];
 }
 
-/* cubeFTL's followers take time program_follower only if their ISPP steps take little longer. */
+/* Followers (cubeFTL) take time program_follower only if ISPP takes at most 10 % longer. */
 static u64 limit_program_ns_of_follower_word_line(const struct aftl_config *config, u64 standard_ns,
 						  u64 ns)
 {
@@ -438,7 +438,7 @@ static void check_page_may_be_programmed_again(struct account *account,
 			 order);
 }
 
-/* A page may lend parity only to a programmed precise page half a block before it. */
+/* Only a programmed precise page half a block earlier may use a page's ECC parity bits. */
 static void check_page_may_store_ecc_parity(struct account *account,
 					    const struct aftl_placement *place,
 					    u32 block, u32 class)

@@ -439,7 +439,7 @@ static void expect_version_durable_after_flush(struct shadow_store *store, u32 f
 	store->promises = mine;
 }
 
-/* Note which completed writes are not on flash yet, as a flush now has to make them durable. */
+/* Note the completed writes not yet on flash, which the submitted flush must make durable. */
 static void shadow_note_submitted_flush(struct shadow_store *store,
 					const struct test_request *request)
 {
@@ -607,7 +607,7 @@ static void shadow_on_submitted(struct test_listener *listener, struct test_requ
 	}
 }
 
-/* Relocation may make approximate data precise, and precise data have no level. */
+/* Relocation may make approximate data precise, and precise data have no quality level. */
 static void check_unit_class_and_level(struct shadow_store *store, u32 unit, u32 class)
 {
 	const struct shadow_slot *slot = &store->slots[store->units[unit].best];

@@ -55,7 +55,7 @@ static void *test_host_alloc(void *host, size_t bytes)
 	struct test_device *device = host;
 	struct header *header;
 
-	/* The core allocates memory only for a new device: forget the former device's programs. */
+	/* The core allocates memory only for a new device: forget the programs of the former. */
 	memset(device->programs, 0, sizeof(device->programs));
 	if (++device->allocations == device->fail_at || bytes > (size_t)1 << 32)
 		return NULL;
