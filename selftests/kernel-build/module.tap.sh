@@ -118,7 +118,7 @@ reports()
 	grep -F "$3" "$1/log" | grep -q "for-$2"
 }
 
-# sparse_runs DIRECTORY: return true unless kbuild left sparse out as too old for the kernel
+# sparse_runs DIRECTORY: return false if kbuild skipped sparse because sparse is too old
 sparse_runs()
 {
 	! grep -q 'sparse is not available or not up to date' "$1/log"

@@ -56,7 +56,7 @@ class RefusedError(OSError):
 
 
 class Unit(NamedTuple):
-    """A stored unit, as struct approxftl_unit describes it."""
+    """A mapping unit of a file on flash, as struct approxftl_unit describes it."""
 
     offset: int
     device_offset: int
@@ -115,7 +115,7 @@ class Control:
 
     def call_ioctl(self, number: int, form: struct.Struct, *values: int, reason: int | None = None,
                    ) -> tuple[int, ...]:
-        """Issue an ioctl; return its members. @reason: index of the reason for a failure."""
+        """Issue an ioctl; return its members, of which @reason is the index of the error reason."""
         data = bytearray(form.pack(form.size, *values))
         try:
             issue_ioctl(self.fd, number, data)
@@ -130,7 +130,7 @@ class Control:
         self.call_ioctl(TAG, RANGE_FORMAT, fd, kind, flags, offset, length, 0, 0, reason=6)
 
     def tag_whole_file(self, fd: int, kind: int, carriers: int = 0) -> Carriers:
-        """Tag a whole file by carriers such as its inode; 0 means all carriers of its device."""
+        """Tag a whole file by carriers such as its inode; 0 means all that the device honours."""
         values = self.call_ioctl(TAG_FD, TAG_FD_FORMAT, fd, kind, carriers, 0, 0, 0, 0, 0, 0,
                                  reason=8)
         return Carriers(*values[3:8])

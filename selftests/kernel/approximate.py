@@ -122,7 +122,7 @@ def write_regions_of_quality_levels(path: Path) -> None:
 
 
 def check_unit_levels(path: Path) -> None:
-    """Check each unit's class and quality level; a query without levels sees classes only."""
+    """Check each unit's class and level; a tag query that asks for no levels returns classes."""
     with path.open("rb") as file:
         for unit in Control().list_stored_units(file.fileno()):
             level = REGIONS[unit.offset // MIB][1]

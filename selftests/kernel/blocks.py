@@ -190,7 +190,7 @@ class Expected:
             self.begun.setdefault(block, []).append(number)
 
     def mark_operation_as_durable_in_block(self, block: int, number: int) -> None:
-        """Require that a block has data of its last operation up to `number`, or newer data."""
+        """Require data of the block's last operation not numbered above `number`, or newer data."""
         begun = self.begun[block]
         newest = bisect_right(begun, number)
         if newest:

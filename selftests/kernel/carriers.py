@@ -185,7 +185,7 @@ def measure_approximate_percent_per_write_method(place: Path, carrier: str) -> d
 
 
 def compute_expected_approximate_percent(system: str, carrier: str, way: str) -> int:
-    """Return what percentage of a file a hint or I/O priority makes approximate on this kernel."""
+    """Return the percentage of a tagged file that must be approximate, by carrier and kernel."""
     past_the_cache = way in ("direct", "io_uring-workers")
     if carrier == "ioprio":
         return 100 * past_the_cache
@@ -229,7 +229,7 @@ def check_tags_refused_for_user_nobody(path: Path) -> None:
 
 
 def check_whole_file_tags_and_permissions() -> None:
-    """Tag whole files on devices that honour all carriers or one; check permissions."""
+    """Tag whole files where a device honours all carriers of tags, or one; check permissions."""
     with mounted_device(ALL, EXT4, "shards 2") as place:
         check_whole_file_tag(place, 15)
         control = Control()
@@ -244,7 +244,7 @@ def check_whole_file_tags_and_permissions() -> None:
 
 
 def check_precise_range_of_hinted_file() -> None:
-    """Without tag carrier "inode" a device ignores a file's tagged ranges, except precise ones."""
+    """A device without "tag_carrier inode" ignores a file's tagged ranges, except precise ones."""
     with mounted_device("write_hint", XFS) as place, opened_file(place / "only", NEW) as fd:
         Control().tag_range(fd)
         write_by_page_cache(fd)
@@ -280,7 +280,7 @@ def check_unconfigured_write_hint_is_ignored() -> None:
 
 
 def check_tag_stream_has_highest_number() -> None:
-    """The stream for tagged data has a higher number than streams for life times and handles."""
+    """The stream number of tagged data exceeds those of lifetimes and placement handles."""
     for keys, number in (("", 6), ("policy vth_b placement_handles 6", 7)):
         with temporary_device(NAME, f"{SMALL} {keys} tag_carrier write_stream") as path, \
                 opened_file(path, DIRECT) as fd:
@@ -322,7 +322,7 @@ def write_to_stream(path: Path, stream: int) -> None:
 
 def check_stream_counters(kind: str, name: str, write: Callable[..., None],
                           *arguments: object) -> None:
-    """Check that a write increments the counter of one stream or handle, and no other one."""
+    """Check that a write increments the counter of one write stream or placement handle only."""
     (TRACING / "trace").write_text("")
     send_dm_message(NAME, "reset")
     write(*arguments)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The verbs of the command line on devices of the running kernel."""
+"""The subcommands of approxftl on devices of the running kernel."""
 
 import json
 import os
@@ -167,7 +167,7 @@ def run_process_that_writes_to_device() -> Iterator[None]:
 
 
 def check_device_list() -> None:
-    """The verb list prints a table, JSON or chosen columns."""
+    """`approxftl list` prints a table, JSON or chosen columns."""
     check_printed_line("^aftl-cli +89.60 MiB +ram +demo +baseline +off +rw +0.0% +0$", "list")
     devices = run_verb_as_json("list")["devices"]
     require([(one["name"], one["open_count"]) for one in devices] == [(NAME, 0)], f"{devices}")
@@ -300,7 +300,7 @@ def press_key(key: str, child: int, terminal: int) -> None:
 
 
 def check_top_on_terminal(keys: str, code: int) -> None:
-    """`approxftl top` restores the terminal when it ends; each key is sent after two frames."""
+    """`approxftl top` restores the terminal when it ends; each key is sent after two refreshes."""
     begin, end = os.pipe()
     child, terminal = pty.fork()
     if not child:

@@ -45,7 +45,7 @@ remove_parts()
 		{ losetup --detach "$beside" && dmsetup remove aftl-below aftl-beside; }
 }
 
-# log_on [KEY VALUE]...: create a new volume on dm-log-writes
+# log_on [KEY VALUE]...: create a volume with these table parameters on dm-log-writes
 log_on()
 {
 	ram_disks 3 "$ram_kib" &&
@@ -70,7 +70,7 @@ policy_at()
 	[ ! -e "$scratch/policies" ] || echo "policy $(sed -n "$1p" "$scratch/policies")"
 }
 
-# asked WORD...: send a request to open-volume.py, and set $answer to its answer
+# asked WORD...: send the WORDs as a line to open-volume.py, and set $answer to its answer
 asked()
 {
 	echo "$*" >&4
@@ -88,7 +88,7 @@ opens()
 	return 1
 }
 
-# stands CHECK MARK [KEY VALUE]...: open a crashed volume; CHECK finds the data synced before MARK
+# stands FUNCTION MARK [KEY VALUE]...: open a crashed volume; FUNCTION checks data before MARK
 stands()
 {
 	check=$1
@@ -99,7 +99,7 @@ stands()
 	asked && [ "$answer" = closed ] && return "$stood"
 }
 
-# replay CHECK [KEY VALUE]...: check all crash states after the first log mark
+# replay FUNCTION [KEY VALUE]...: call FUNCTION for all crash states after the first log mark
 replay()
 {
 	check_state=$1
@@ -155,7 +155,7 @@ check_blocks()
 	return 1
 }
 
-# blocks_survive OPERATIONS "FLUSHES [safe]" [KEY VALUE]...: check crash states of `blocks.py load`
+# blocks_survive OPERATIONS FLUSHES [KEY VALUE]...: check crash states of a `blocks.py load`
 blocks_survive()
 {
 	operations=$1
@@ -196,7 +196,7 @@ check_files()
 	return 1
 }
 
-# files_survive JOURNALLING WRITER [KEY VALUE]...: check files of ext4 with data=JOURNALLING
+# files_survive MODE FUNCTION [KEY VALUE]...: check files that FUNCTION wrote on ext4 data=MODE
 files_survive()
 {
 	mode=$1
@@ -209,7 +209,7 @@ files_survive()
 		replay check_files "$@"
 }
 
-# turn_to POLICY [KEY VALUE]...: reload the table with POLICY while the file system writes
+# turn_to POLICY [KEY VALUE]...: reload with this policy and parameters during file writes
 turn_to()
 {
 	dd if=/dev/urandom of="$place/churn" bs=64k count=16 oflag=direct 2>"$scratch/said" &
@@ -311,7 +311,7 @@ check_system()
 	explained "check_$system" "$1"
 }
 
-# zones_survive FILE-SYSTEM WRITER: after each simulated crash check files and the file system
+# zones_survive FILE-SYSTEM FUNCTION: check files that FUNCTION wrote after each simulated crash
 zones_survive()
 {
 	system=$1

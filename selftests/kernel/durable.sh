@@ -55,7 +55,7 @@ priorities_below()
 }
 
 # writes_in_turn CGROUP DEVICE: write 64 mapping units, each second one from inside the cgroup
-# All units have an I/O priority; a flash page has units from inside and from outside the cgroup.
+# All writes have an I/O priority; a flash page holds units written inside and outside the cgroup.
 writes_in_turn()
 {
 	python3 - "$@" <<'END'

@@ -29,7 +29,7 @@ def load_and_resume_device(mapper: Mapper, line: bytes) -> None:
 
 
 def fail_one_allocation(mapper: Mapper, line: bytes, nth: int, number: int) -> tuple[int, bool]:
-    """Load a table, fail allocation NUMBER; return fail-nth's countdown and if the load failed."""
+    """Fail allocation NUMBER of a table load; return fail-nth's countdown and the load's result."""
     failed = False
     os.pwrite(nth, b"%d" % number, 0)
     try:

@@ -315,7 +315,7 @@ def check_end_of_life() -> None:
 
 
 def check_faults_in_shards() -> None:
-    """A trigger counts the requests to one shard; unit, block and die numbers are the device's."""
+    """A fault's trigger counts requests to one shard; its unit or block number is the device's."""
     with temporary_device(NAME, f"{SMALL} shards 2") as path:
         check_faults_refused("shards of a device lose power at different times", NAME, "power",
                              "cut")

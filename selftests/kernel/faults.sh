@@ -29,7 +29,7 @@ fails()
 	becomes "0 $size flakey /dev/ram0 0 0 3600 1 $1"
 }
 
-# frame POSITION: print the number of a metadata frame (4 KiB), stored at POSITION of the header
+# frame BYTE: print the number of a 4 KiB metadata frame, stored at BYTE of the volume header
 frame()
 {
 	od -A n -t u8 -j "$1" -N 8 /dev/ram0 | tr -d ' '

@@ -89,7 +89,7 @@ trims()
 		[ "$(status_word aftl-fs 17)" -lt "$before" ]
 }
 
-# file_system NAME CHECK MAKE...: test file system NAME, mounted with $mount_options
+# file_system NAME CHECK MAKE...: test file system NAME, made by MAKE and checked by CHECK
 file_system()
 {
 	[ "$1" = ext4 ] || next_turn "$1" || return

@@ -119,7 +119,7 @@ class Subject(ABC):
         return [self.execute_step(step) for step in steps]
 
     def execute_and_record_step(self, step: Step, act: Callable[[], object], of: list[str]) -> str:
-        """Call a step's function; return its result as text; record the keys or calls accepted."""
+        """Call the function of a step; return its result; note keys or calls that succeed."""
         try:
             act()
         except OSError as error:
@@ -287,7 +287,7 @@ class Lines(Device):
         return sum(more, ["line", *shape])
 
     def mutate_step(self, step: Step) -> Step:
-        """Mutate a table line: a value, its count of feature arguments or its store."""
+        """Mutate a table line: a value, the count of feature arguments, or the backing store."""
         if step[0] != "line":
             return self.draw_random_step()
         way = self.draw.random()
@@ -366,7 +366,7 @@ class Control(Subject):
             self.right = set(map(str, CALLS))
 
     def open_control_device(self) -> int:
-        """Open the control device anew; closing the old descriptor ends its tag scopes."""
+        """Open the control device anew; closing the old one ends the tagging that it began."""
         return os.open("/dev/approxftl", os.O_RDWR)
 
     def draw_ioctl_member(self, role: str) -> str:

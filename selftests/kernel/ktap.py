@@ -137,7 +137,7 @@ def call_function_on_two_processors(action: Callable[..., None], *arguments: obj
 
 
 def count_random_samples_per_kernel(number: int) -> int:
-    """Return how many of NUMBER random samples this kernel tests; other kernels test the rest."""
+    """Return how many of NUMBER random test cases this kernel runs; other kernels run others."""
     return -(-number // KERNELS)
 
 

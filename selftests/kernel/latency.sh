@@ -31,7 +31,7 @@ seen = json.load(open(sys.argv[1]))["jobs"][0][sys.argv[2]]["lat_ns"]
 print(round(seen["min"]), round(seen["mean"]))' "$scratch/said" "$1"
 }
 
-# measure DEVICE read|write: set fio's shortest_ns and mean_ns, and the p99 lateness late_ns
+# measure DEVICE read|write: set $shortest_ns and $mean_ns by fio, $late_ns to p99 lateness
 measure()
 {
 	dmsetup message "$1" 0 reset

@@ -39,7 +39,7 @@ needs_program()
 	done
 }
 
-# kernel_has MODULE: load the module; return false if this kernel has none, print a failed load
+# kernel_has MODULE: return false if the kernel lacks the module; else load it, or print an error
 kernel_has()
 {
 	modinfo "$1" >"$scratch/said" 2>&1 || return
@@ -102,12 +102,12 @@ remove_all()
 	done
 }
 
-# Parameters of a device with 128 MiB of flash; $small also makes its requests complete at once.
+# Table parameters of a device with 128 MiB of flash; with $small, requests complete at once.
 shape='blocks 64 word_lines 8 op 30'
 # shellcheck disable=SC2034 # for the tests
 small="$shape timing off"
 
-# line STORE SECTORS [KEY VALUE]...: print a table line
+# line none|ram|BLOCK-DEVICE SECTORS [KEY VALUE]...: print a table line
 line()
 {
 	line_start="0 $2 approxftl $1"
@@ -148,7 +148,7 @@ formatted()
 	return 1
 }
 
-# create NAME STORE [KEY VALUE]...: create a device of the full capacity
+# create NAME none|ram|BLOCK-DEVICE [KEY VALUE]...: create a device of the full capacity
 create()
 {
 	create_name=$1

@@ -29,7 +29,7 @@ mounted()
 	mount "/dev/mapper/$1" "$place" && chmod 777 "$place"
 }
 
-# a_device MAKE...: create a device, make a file system on it and mount it
+# a_device COMMAND...: create a device, make a file system on it by COMMAND, and mount it
 a_device()
 {
 	create aftl-library ram $small && "$@" /dev/mapper/aftl-library >"$scratch/said" 2>&1 &&

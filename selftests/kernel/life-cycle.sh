@@ -197,7 +197,7 @@ until_waiting()
 	done
 }
 
-# loaded_meanwhile SENTENCE STORE SECTORS: load a table during the first resume of another table
+# loaded_meanwhile SENTENCE STORE SECTORS: load a second table during the resume of a first one
 # The first resume lasts long, because device-mapper waits for I/O of an earlier dm-linear table.
 # The resume of the second table must fail with SENTENCE; the first table keeps the data.
 loaded_meanwhile()
@@ -265,7 +265,7 @@ counted_on()
 	cp "$scratch/after" "$scratch/before"
 }
 
-# goes_on_counting STORE TABLE...: load each TABLE in turn; each load keeps the counters
+# goes_on_counting STORE TABLE...: each reload, with the parameters TABLE, keeps the counters
 goes_on_counting()
 {
 	store=$1
@@ -357,7 +357,7 @@ load_overtakes_audits()
 }
 
 # A resume that waits for the messages to its device does not hold a lock that other devices need.
-# The shell has real-time priority, so that it loads the other device's table before eight audits.
+# The shell has real-time priority, so that it loads a table before eight audits end.
 # A busy host may stop the shell's virtual processor, so the test makes up to three attempts.
 others_load_while_a_resume_waits()
 {

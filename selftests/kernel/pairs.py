@@ -181,7 +181,7 @@ class Crossed(Device):
             run_command("ionice", *words, "-p", task.name, tolerant=True)  # workers of io_uring end
 
     def reload_device_with_random_timing(self) -> None:
-        """Load a table with another timing, then a table without some keys, if it is accepted."""
+        """Load a table with another timing; then try one from which random keys are removed."""
         self.scenario.timing = self.draw.choice(("real", "off", "scale:2"))
         super().load_table(noflush=self.draw.random() < 0.3)
         before = dict(self.scenario.fixed)

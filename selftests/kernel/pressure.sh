@@ -107,7 +107,7 @@ on_loop()
 	modprobe loop && on_ext4 "$1" "$place" in_loop
 }
 
-# cell swap|loop|file_system STORE BUFFER TIMING: test this use of a device while memory is short
+# cell swap|loop|file_system STORE BUFFER TIMING: test a device in this use when memory is short
 cell()
 {
 	[ "$2" = ram ] || wipe "$2" || return

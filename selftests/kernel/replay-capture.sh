@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Capture a program's requests to a mounted device with their tags, and convert the capture.
-# Replays on a new device, on other drivers and in the simulator write the same units and classes.
+# Replays on a new device, other drivers and the simulator write the same units as the same class.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
@@ -109,7 +109,7 @@ hidden_is_told()
 		"$scratch/mnt" -- dd if=/dev/zero of="$scratch/mnt/forced" bs=4k count=1 conv=fsync
 }
 
-# Check that the record has as many units of each class as the device counted.
+# Check that the converted record file has as many units of each class as the device counted.
 converted()
 {
 	told "$program" trace convert --quiet "$capture" "$record" &&

@@ -73,7 +73,7 @@ def read_log_of_writes(path: str) -> list[Entry]:
 
 @dataclass(frozen=True)
 class Moment:
-    """A power failure after entry @point, a flush; if @loose, some writes up to @after survive."""
+    """A power failure after log entry @point; if @loose, writes before entry @after may survive."""
 
     point: int
     after: int
@@ -169,7 +169,7 @@ def group_log_entries_by_log_mark(entries: list[Entry], points: list[int]) -> li
 
 
 def find_next_flush_number(entries: list[Entry], point: int) -> int:
-    """Return the number of the next flush after entry @point, or of the log's end."""
+    """Return the entry number of the next flush after entry @point, or of the log's end."""
     for index in range(point + 1, len(entries)):
         if entries[index].flags & FLUSH:
             return index
@@ -177,7 +177,7 @@ def find_next_flush_number(entries: list[Entry], point: int) -> int:
 
 
 def list_power_failures_at_log_marks(entries: list[Entry], begin: int) -> list[Moment]:
-    """Return a power failure with some unflushed writes for each mark, from entry @begin on."""
+    """Return a power failure at each log mark after @begin, where unflushed writes may survive."""
     moments = []
     flush = 0
     for index, entry in enumerate(entries):

@@ -96,7 +96,7 @@ write_script()
 	done <"$scratch/list" >"$scratch/script.toml"
 }
 
-# As the last fault a die fails, after one second of device time, while programs write.
+# As the last fault a die fails after one second of device time, during host writes.
 use_with_faults()
 {
 	use_armed && dmsetup message aftl-same 0 fault die 2 after time 1s || return
@@ -169,7 +169,7 @@ looked_at()
 	done <"$scratch/digests"
 }
 
-# used "USE" POLICY "TARGET KEYS" KEY VALUE...: create a device, run function USE, suspend it
+# used FUNCTION POLICY "TARGET KEYS" KEY VALUE...: create a device, run FUNCTION, suspend it
 # Background work stays pending, because the device is compared as it was when it was suspended.
 used()
 {
@@ -196,7 +196,7 @@ simulated()
 		--record "$scratch/stream.aft" -- "$program" sim --fill none "$@"
 }
 
-# replayed "USE" POLICY "TARGET KEYS" KEY VALUE...: run USE on a device, simulate the same requests
+# replayed FUNCTION POLICY "TARGET KEYS" KEY VALUE...: run FUNCTION, simulate the same requests
 replayed()
 {
 	used "$@" || return
@@ -204,7 +204,7 @@ replayed()
 	simulated 0 --profile demo --policy "$policy" $(words "$@")
 }
 
-# shards_replayed "USE" POLICY "TARGET KEYS" KEY VALUE...: simulate each shard as a device
+# shards_replayed FUNCTION POLICY "TARGET KEYS" KEY VALUE...: simulate each shard as a device
 shards_replayed()
 {
 	used "$@" || return

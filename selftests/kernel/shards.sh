@@ -274,7 +274,7 @@ shards_are_told_apart()
 		fails_with "shard 1: the volume belongs to another shard or device" && rm "$scratch/second"
 }
 
-# part_is TARGET [WORD]...: let target TARGET map aftl-part from the third shard's volume on
+# part_is TARGET [WORD]...: map aftl-part by TARGET from the start of the third shard's volume
 part_is()
 {
 	of=$1

@@ -28,7 +28,7 @@ round_trip()
 	in_turn "round trip: $*" prints "$wanted" "$@"
 }
 
-# refused SENTENCE STORE-AND-WORDS [SECTORS]: creating a device fails with message SENTENCE
+# refused SENTENCE "STORE ARGUMENT..." [SECTORS]: loading this table fails and logs SENTENCE
 refused()
 {
 	if dmsetup create aftl-line --table "0 ${3:-20480} approxftl $2" 2>"$scratch/said"; then

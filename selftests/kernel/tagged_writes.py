@@ -43,7 +43,7 @@ def list_pattern_classes() -> list[int]:
 
 
 def make_pattern_content() -> bytes:
-    """Return a test file's content: each unit holds its class, its index and the number @run."""
+    """Return a test file's content: each unit holds its class, index and a run number."""
     return b"".join((MAGIC[kind] + struct.pack("=II", i, run)) * (UNIT // 16)
                     for i, kind in enumerate(list_pattern_classes()))
 
@@ -180,7 +180,7 @@ def write_from_memfd(control: Control, path: str, engine: Engine, flags: int = 0
 
 
 def write_in_tagged_scope(control: Control, path: str, whose: int, engine: Engine) -> None:
-    """Write with O_DIRECT unit by unit, approximate units inside a scope."""
+    """Write units by O_DIRECT; the thread or process tags its writes of approximate units."""
     memory = mmap.mmap(-1, UNITS * UNIT)
     memory[:] = make_pattern_content()
     address = ctypes.addressof(ctypes.c_char.from_buffer(memory))

@@ -117,7 +117,7 @@ def copy_by_io_uring(own: Tagged, target: int) -> None:
 
 
 def copy_by_fixed_buffer(own: Tagged, target: int) -> None:
-    """Write the mapping as a registered (pinned) buffer, or by O_DIRECT if that is refused."""
+    """Write the mapped file as a pinned buffer, or by O_DIRECT if pinning is refused."""
     try:
         require(FixedUring().submit_and_await_write(target, own.address, SIZE, 0) == SIZE,
                 "io_uring wrote less")
@@ -311,7 +311,7 @@ def md_array(name: str) -> Iterator[Path]:
 
 @contextmanager
 def stacked_dm_device(name: str) -> Iterator[Path]:
-    """Context manager: a dm device of these TABLES, or a thin volume with its pool."""
+    """Context manager: the dm device NAME of TABLES, or a thin volume with its pool."""
     ours = read_size_sectors(ONE)
     if name == "thin":
         run_dmsetup("create", "aftl-pool", "--table",

@@ -158,7 +158,7 @@ def check_stored_tags(expected: str, path: str | Path) -> None:
 
 
 def check_owner_may_query_flips(path: Path) -> None:
-    """Check that a file's owner may query flipped bits, and that the data read agree."""
+    """Check that a file's owner may query flipped bits, and reads data with these flips."""
     drop_privileges()
     control = Control()
     fd = open_new_file(path, size=0)
@@ -235,7 +235,7 @@ def check_tags_at_largest_offset(folder: str) -> None:
 
 
 def check_interrupted_query(folder: str) -> None:
-    """Check that a signal interrupts the ioctl STORED on a sparse file, which can continue."""
+    """Check that a signal interrupts ioctl STORED on a sparse file, and a second call continues."""
     control, answer = Control(), bytearray(approx.UNIT_FORMAT.size)
     size = 2**43
     fd = os.open(f"{folder}/sparse", os.O_RDWR | os.O_CREAT, 0o600)
@@ -730,7 +730,7 @@ def check_precedence_of_tags() -> None:
 
 
 def check_scope_ends_at_exec() -> None:
-    """Begin scopes, then exec dd, which must end the scopes although it inherits the descriptor."""
+    """Tag this process's writes, then exec dd, whose writes are untagged despite the open fd."""
     control = Control()
     os.set_inheritable(control.fd, True)
     control.set_class_scope(approx.THREAD, APPROXIMATE)
@@ -740,7 +740,7 @@ def check_scope_ends_at_exec() -> None:
 
 
 def check_ioctls_on_foreign_descriptor() -> None:
-    """Ioctls on another process's descriptor use the caller's rights and scopes."""
+    """Ioctls on another process's descriptor use the rights and tag scopes of the caller."""
     receiver, sender = socket.socketpair()
     fd = os.open(DEVICE, os.O_RDWR | os.O_DIRECT)
     run_function_in_child(send_descriptors, sender)
@@ -762,7 +762,7 @@ def check_ioctls_on_foreign_descriptor() -> None:
 
 
 def send_descriptors(sender: socket.socket) -> None:
-    """Send to a socket the control device's descriptor, opened by root in a scope, and a memfd."""
+    """As root, tag all writes of this process; send the control device's fd and a memfd."""
     control = Control()
     control.set_class_scope(approx.PROCESS, APPROXIMATE)
     socket.send_fds(sender, [b"x"], [control.fd, os.memfd_create("roots")])
@@ -871,7 +871,7 @@ def check_noted_classes_of_units(path: Path, *files: Path) -> None:
 
 
 def write_trace_labels() -> None:
-    """Begin and end a labelled scope, then put a label into the block trace."""
+    """Tag writes of this thread with a label, stop, then put a label into the block trace."""
     control = Control()
     control.set_class_scope(approx.THREAD, APPROXIMATE, b"my region")
     control.set_class_scope(approx.THREAD, NONE)
@@ -1089,7 +1089,7 @@ def relocate_tagged_data(system: Mount) -> None:
 
 
 def check_classes_on_volume() -> None:
-    """After a power failure units keep their data class, even if relocated or promoted before."""
+    """After a power failure units keep their data class, even if relocated or made precise."""
     shape = "blocks 64 word_lines 4 op 30 errors off promote 1"
     keys = f"{shape} timing off policy approxftl"
     make_ram_disks(2, 98304)
@@ -1143,7 +1143,7 @@ def create_stacked_device(name: str) -> Path:
 
 def check_tagged_writes_on_file_system(name: str, make: str, cells: str, options: str = "",
                                        top: str = NAME) -> None:
-    """Test ways to write tagged data on a file system, each given as WAY:EXPECTED."""
+    """Test ways to write tagged data on a file system; CELLS has METHOD:all|some|none of each."""
     module = name.partition("-")[0]
     if name != "ext4" and not is_check_selected(name):
         return

@@ -710,7 +710,7 @@ class Scarcity:
 
 
 class Writer(threading.Thread):
-    """A thread that after an event writes pieces of 64 units: first one unit, then the piece."""
+    """A thread whose small and large writes show whether writes proceed without free memory."""
 
     def __init__(self, fd: int, data: mmap.mmap) -> None:
         super().__init__(daemon=True)

@@ -29,7 +29,7 @@ dmsetup message aftl-trace 0 stats >"$scratch/stats"
 events >"$scratch/events"
 echo "# $(wc -l <"$scratch/events") events"
 
-# sum FIELD EVENT [KEY=VALUE]...: add up FIELD of all matching events, or with "count" count them
+# sum FIELD EVENT [KEY=VALUE]...: add up FIELD of matching events; FIELD "count" counts events
 sum()
 {
 	awk -v field="$1" -v event=" $2: " -v wanted="$*" '

@@ -59,7 +59,7 @@ those_in_turn()
 	done
 }
 
-# share NUMBER: print how many of NUMBER random samples this kernel tests
+# share NUMBER: print how many of NUMBER random test cases this kernel runs
 share()
 {
 	echo $((($1 + in_all - 1) / in_all))

@@ -4,7 +4,7 @@
 # Measure requests per second with `timing off`, of one writer and of one writer per processor.
 # The writers share one FTL, have a shard each, or a device each (for `make bench-kernel`).
 # The kinds of devices alternate, so that a slowdown of the machine affects all kinds.
-# Each result is printed as "# writers DEVICE NUMBER REQUESTS WAITS WAITED".
+# Results are lines "# writers DEVICE WRITERS REQUESTS-PER-SECOND WAITS WAITED".
 # WAITS counts lock waits; WAITED is their share of the writers' time, in millionths.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -15,13 +15,13 @@ processors=${PROCESSORS:-2}
 runtime_ms=${RUNTIME_MS:-3000}
 run_kib=64
 
-# device KIND NUMBER: print the name of a writer's device
+# device KIND NUMBER: print the device of writer NUMBER; with KIND "apart" each has its own
 device()
 {
 	[ "$1" = apart ] && echo "aftl-apart-$2" || echo "aftl-$1"
 }
 
-# fio_words KIND WRITERS: print a fio job for each writer, bound to a processor and to one shard
+# fio_words KIND WRITERS: print fio jobs of WRITERS writers, each bound to a processor and a shard
 fio_words()
 {
 	for writer in $(seq 0 $(($2 - 1))); do
