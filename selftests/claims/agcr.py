@@ -47,7 +47,7 @@ def measure_ag2_write_costs() -> list[Measured]:
 
 
 def measure_ag3_page_classes() -> list[Measured]:
-    """Count the page classes of streams; synthetic streams are made to have the paper's classes."""
+    """Count page classes of request streams; synthetic ones are made with the paper's shares."""
     found = [census.classify_pages(census.read_record_file_accesses(path))
              for path in record_files_of_trace_volumes().values()]
     return [pack_results_and_mean(100 * one.read_only_share for one in found),
@@ -126,7 +126,7 @@ def measure_read_of_written_data_us(policy: str, *pace: str) -> float:
 
 
 def measure_ag8_slow_reads() -> list[Measured]:
-    """Compare reads of data that policies agcr and li wrote, by queue depth; count cheap writes."""
+    """Compare reads of data that policies agcr and li wrote, by depth; count low-cost writes."""
     changes = [compute_percent_reduction(*(measure_read_of_written_data_us(policy, pace)
                                            for policy in ("agcr", "li")))
                for pace in ("--utilisation=2%", "--depth=512")]
@@ -178,7 +178,7 @@ def measure_ag9_reads_of_written_data() -> list[Measured]:
 
 
 def ablate_agcr() -> list[Measured]:
-    """Ablate AGCR: mean response of reads and of writes in us, re-writes in percent."""
+    """Ablate AGCR: mean response of reads and writes in us, percentage of rewritten data."""
     steps = ("traditional", "agcr, off", "agcr, low", "agcr")
     runs = [[by_scheme[scheme] for scheme in steps] for by_scheme in list_agcr_runs().values()]
     found = [[(*list_mean_responses(run), get_result_measure(run, "rewrite_percent"))

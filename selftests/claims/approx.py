@@ -85,7 +85,7 @@ def do_program_modes_match_block_kinds(run: Json) -> bool:
 
 
 def measure_ax1_program_times() -> list[Measured]:
-    """Measure the program times of ApproxFTL's four program modes, and of policy delta_b."""
+    """Measure the program times of ApproxFTL's four program modes, and of coarse ISPP steps."""
     modes = ("normal", "between", "after", "reduced")
     ours = [*solve_for_program_mode_times_us("approxftl", modes, SHARES[1:-1]),
             solve_for_program_mode_times_us("delta_b", ("normal", "coarse"), ("30%", "70%"))[1]]
@@ -267,7 +267,7 @@ def measure_ax10_accuracy() -> list[Measured]:
 
 
 def compute_wear_excess_percent(study: str, **where: Any) -> float:
-    """Return by how many percent maximum / mean wear exceeds that of a least-worn-first choice."""
+    """Return the percentage by which maximum / mean wear exceeds that of least-worn-first."""
     own = Step.extract_ablation_measures(results_of_study(study, policy="approxftl",
                                                           **where)["approxftl"])
     with falsified_settings(mutants=list_mutants_that_disable_rules("approx-least-worn")):
@@ -414,7 +414,7 @@ def count_disturbing_neighbours_with_baseline() -> int:
 
 
 def measure_ax18_class_changes_of_blocks() -> list[Measured]:
-    """Measure class changes of a first page, and the most approximate writes of the same data."""
+    """Measure class changes of first pages, and how often one unit is written as approximate."""
     report, events = simulate_with_timeline(
         "--profile=tcad18", "--policy=approxftl", "--size=8KiB", "--channels=1", "--chips=1",
         "--blocks=128", "--word_lines=4", "--op=25%", "--fill=none", "--write-share=100%",

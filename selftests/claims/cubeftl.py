@@ -253,7 +253,7 @@ def list_word_line_orders(policy: str) -> list[Order]:
 
 
 def compute_rber_of_word_line_order(order: Order) -> float:
-    """Return word lines' mean error rate; programs on the same string disturb earlier ones.
+    """Return the mean error rate of word lines that later programs on their string disturb.
 
     Transistors select one string of a layer at a time, so that other strings are not disturbed.
     """
@@ -265,7 +265,7 @@ def compute_rber_of_word_line_order(order: Order) -> float:
 
 
 def measure_cu13_program_orders() -> list[Measured]:
-    """Compare the error rates of the mixed and the vertical order with those of the horizontal."""
+    """Compare error rates of mixed and vertical program order with those of horizontal order."""
     horizontal, mixed = (list_word_line_orders(policy) for policy in ("cubeftl_minus", "cubeftl"))
     vertical = sorted(horizontal[0], key=lambda line: line[::-1])
     # In the mixed order leaders are programmed before the followers of lower layers.

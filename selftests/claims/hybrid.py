@@ -17,7 +17,7 @@ PARTS = ("approx", "cube", "agcr", "tvr", "ressd")
 
 @dataclass(frozen=True)
 class Ablation:
-    """Measures of a run with some parts of hybrid; host_us, all_us: program times of a unit."""
+    """Measures of a hybrid run; host_us, all_us: time of host or all programs per host unit."""
 
     host_us: float
     all_us: float

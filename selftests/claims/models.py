@@ -164,7 +164,7 @@ def measure_tv10_errors_of_states() -> list[Measured]:
 
 
 def measure_tv9_ecc_and_coupling_limits() -> list[Measured]:
-    """Return the error rate (1e-4) that ECC corrects, and the effect (%) of 2 V on disturbance."""
+    """Return the RBER (1e-4) that ECC corrects; by how many % 2 V less swing cuts disturbance."""
     rates = [1e4 * find_corrected_rber(MLC_CODE[0], bits, 1e-16) for bits in (MLC_CODE[1], 8192)]
     lost = 100 * (1 - cell.neighbour_shift_mv(5.4 - 2) / cell.neighbour_shift_mv(5.4))
     return [pack_results(rates[0], shown=f"{rates[0]:.2f}; 24 bits of 1024 bytes: {rates[1]:.2f}"),
@@ -207,7 +207,7 @@ def count_cell_updates_in_worst_order() -> int:
 
 
 def measure_re1_encodings() -> list[Measured]:
-    """Check ReSSD's encodings: cell histories, Gray codes, named states, sensings of a read."""
+    """Check ReSSD's encodings: state sequences of a cell, Gray codes, names, sensings of a read."""
     paths = reprogram_code.all_state_sequences_of_cell()
     rising = sum(list(path.states) == sorted(path.states) for path in paths)
     codes = reprogram_code.encodings_by_update_order()
@@ -268,7 +268,7 @@ def find_largest_page_errors(mean: float, difference: float = 1) -> int:
 def measure_re21_largest_errors() -> list[Measured]:
     """Return the most errors of a page of a block, for the mean errors that the paper measured.
 
-    The text has, after a semicolon, the figures for layers that differ twice as much as modelled.
+    The text has, after a semicolon, the errors if layers differ twice as much as in the model.
     """
     result = [pack_results(*map(find_largest_page_errors, ORDER_MEANS[:2]), digits=0)]
     for means in (ORDER_MEANS[2:], (*tlc.WORN_MEAN_FRESH, *tlc.WORN_MEAN_YEAR)):

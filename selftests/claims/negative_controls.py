@@ -261,7 +261,7 @@ LONG = ("RE-6", "RE-7", "RE-8", "RE-10", "RE-17", "RE-19", "RE-20", "HY-3")
 
 
 def find_claim_rows_without_negative_control(id_: str) -> list[str]:
-    """Return the tested rows of claims that have no negative control."""
+    """Return the tested rows of a claim for which no falsified setting is known."""
     have = {i for control in CONTROLS if control.id == id_ for i in control.rows}
     rows: list[Judged | Claim] = [*measure_and_judge_claim(id_)] if id_ in CLAIMS else [
         *measure_claim_without_paper(id_)]
@@ -277,7 +277,7 @@ def choose_rotating_negative_controls(size: int, turn: int) -> list[Control]:
 
 
 def run_negative_controls(ids: Sequence[str]) -> int:
-    """Try the controls of claims. Return 1 if a row holds that must fail, or has no control."""
+    """Run claims under falsified settings; return 1 if a row holds or lacks such a setting."""
     held = 0
     for control in (control for control in CONTROLS if control.id in ids):
         still = control.find_claim_rows_held_despite_falsification()

@@ -60,7 +60,7 @@ def simulate_one_plane(**where: Any) -> dict[str, Json]:
 
 @dataclass(frozen=True)
 class Gain:
-    """Ratios of a ReSSD run's figures to those of a TLC run; writes per erase in percent."""
+    """Results of a ReSSD run divided by those of a TLC run; gain of writes per erase in percent."""
 
     pages: float
     moved: float
@@ -69,7 +69,7 @@ class Gain:
 
 
 def compute_ressd_to_tlc_ratios(base: Json, run: Json) -> Gain:
-    """Return the ratios of a ReSSD run to a TLC run on the same stream."""
+    """Return the results of a ReSSD run divided by those of a TLC run with the same requests."""
     def divide_measure_by_that_of_tlc(key: str) -> float:
         return get_result_measure(run, key) / get_result_measure(base, key)
 
@@ -311,7 +311,7 @@ def measure_re8_super_layers() -> list[Measured]:
 
 
 def compare_virtual_super_layers(plain: Json, virtual: Json) -> tuple[float, ...]:
-    """Return how virtual super layers change an array's figures, in percent."""
+    """Return how virtual super layers change an array's pages, erases and GC time, in percent."""
     pages, writes_per_erase, collection = list_ressd_gains(compute_ressd_to_tlc_ratios(plain,
                                                                                        virtual))
     displaced = [read_counter(run, "programmed_rewrite_units") for run in (plain, virtual)]

@@ -83,7 +83,7 @@ def compute_percent_reduction_or_nan(ours: float, base: float) -> float:
 
 
 def list_mutants_that_disable_rules(*names: str) -> tuple[str, ...]:
-    """Return the names of the mutants that disable the given rules."""
+    """Return the mutants (as core/NAME) that each disable a named rule of an FTL policy."""
     return tuple(f"core/{name}" for name in names)
 
 

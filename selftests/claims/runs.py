@@ -88,7 +88,7 @@ def program_with_mutants(mutants: tuple[str, ...]) -> Path:
 
 
 def run_two_streams_on_one_device(first: tuple[str, ...], then: tuple[str, ...]) -> Json:
-    """Run one stream on a new device, save it, run a second stream; return the second result."""
+    """Run requests on a new device, save it, run other requests on it; return the last result."""
     with tempfile.TemporaryDirectory(prefix="claims-device-") as folder:
         device, command = f"{folder}/device", (program_with_mutants(false_mutants), "sim")
         subprocess.run([*command, *first, f"--seed={get_seed_of_runs()}", *false_arguments,

@@ -189,7 +189,7 @@ def format_stream_as_msr_trace(stream: Stream) -> str:
 
 
 def round_stream_to_pages(stream: Stream) -> Stream:
-    """Return a stream whose units are pages of 8 KiB."""
+    """Return a request stream with doubled addresses and lengths, for pages of 8 KiB."""
     return replace(stream, off_sect=2 * stream.off_sect, nsect=2 * stream.nsect)
 
 
