@@ -95,7 +95,7 @@ class Sample:
 
 @dataclass
 class Case:
-    """A benchmark case: a device and a request stream; `startups` are runs of a single request."""
+    """A benchmark case: a device and a request stream; `startups` are runs with one request."""
 
     name: str
     options: str

@@ -80,7 +80,7 @@ def format_largest_cost_spread(boots: list[Boot], case: Case, *devices: str) -> 
 
 def find_largest_cost_ratio(boots: list[Boot], case: Case, device: str,
                             yardstick: str = YARDSTICK) -> float:
-    """Return the worst ratio of a cost to the reference cost over all boots of the machine."""
+    """Return the largest ratio, over all boots, of a device's cost to the reference device's."""
     return max(boot.compute_cost_ratio(device, case, yardstick) for boot in boots)
 
 

@@ -62,7 +62,7 @@ def measure_library_cpu_s(work: Callable[[], object]) -> float:
 
 def find_least_simulation_cpu_s(options: Mapping[str, Any], rounds: int,
                                 record: Path) -> dict[str, float]:
-    """Return the lowest processor times of command and library, without and with records."""
+    """Return the lowest processor times of command and library, without and with request logs."""
     ways: dict[str, Callable[[], float]] = {
         "command": lambda: measure_command_cpu_s(options),
         "library": lambda: measure_library_cpu_s(

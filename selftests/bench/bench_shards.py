@@ -151,7 +151,7 @@ def make_shard_cases(scale: float) -> dict[str, Case]:
 
 
 def compare_shard_gains_with_limits(cases: dict[str, Case]) -> list[Bar]:
-    """Compare cases with limits, which are lower if unrelated runs gain little in parallel."""
+    """Compare gains with limits, lowered where even independent processes gain little."""
     one, two = cases["one thread"], cases["two threads"]
     most = 2 * cases["half alone"].elapsed_s_of_requests / cases["two halves"].elapsed_s_of_requests
     costs = {1: cases["1 shards"].cpu_s_of_requests, 2: one.cpu_s_of_requests,

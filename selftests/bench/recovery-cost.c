@@ -42,7 +42,7 @@ static void exit_with_error(const char *why)
 	exit(1);
 }
 
-/* The handle of a read is the time at which it ends. */
+/* Return the time at which the read ends, cast to the pointer that identifies the read. */
 static void *begin_simulated_read(void *host, u64 offset, void *bytes, u32 size)
 {
 	(void)host;

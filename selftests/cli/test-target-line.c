@@ -218,7 +218,7 @@ TAP_TEST(the_number_of_blocks_follows_from_the_size)
 		check_profile_has_size("demo", mib);
 		check_profile_has_size("tcad18", mib);
 	}
-	/* The chosen number of blocks is the least: with one less, the capacity is below 4 GiB. */
+	/* The fitted number of blocks is the least: one less gives a capacity below 4 GiB. */
 	check_profile_has_size("demo", 4096);
 	line.config.blocks--;
 	CHECK(!target_line_compute_device_size(&line, &size, &error));

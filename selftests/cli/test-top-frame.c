@@ -119,7 +119,7 @@ TAP_TEST(a_frame_shows_an_idle_device)
 	CHECK_CONTAINS(picture, "0.0 % of writes approximate");
 }
 
-/* No line exceeds the width of the window, and no frame its height. */
+/* No printed screen of "approxftl top" is wider or higher than the terminal window. */
 static void check_frame_fits_terminal(unsigned int columns, unsigned int rows)
 {
 	draw_top_frame(columns, rows);

@@ -339,7 +339,7 @@ def compute_measure_from_counters(value: Value, run_: dict[str, Any]) -> float |
 
 
 def test_titles_of_measures_are_equal_in_all_outputs() -> None:
-    """The verbs sim and compare, the report and the figures give each measure the same title."""
+    """The verbs sim and compare, the report and the charts give each measure the same title."""
     printed, above = set(), ""
     told = run_approxftl("sim", "--policy", "approxftl", "--requests", "2000", "--approx-share",
                          "0.5").out

@@ -206,7 +206,7 @@ def make_command_with_output(words: Words, what: str, path: str) -> list[str]:
 
 
 def list_contents_of_unwritten_output(what: str) -> tuple[bytes, ...]:
-    """Return contents that show that nothing was written; none if --dropped may be empty."""
+    """Return file contents that mean no output; none for --dropped, whose file may be empty."""
     return () if what == "--dropped" else (b"",)
 
 

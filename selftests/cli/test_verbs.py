@@ -188,7 +188,7 @@ def test_the_programs_have_one_default_policy(tmp_path: Path) -> None:
 
 
 def test_create_prints_the_starting_state_of_a_device_in_memory() -> None:
-    """A volume has no fill to print in its plan: the device starts with the volume's data."""
+    """`create -n` prints no fill of a volume: its device starts with the volume's data."""
     for words, state in (((), "empty"), (("fill=random",), "random")):
         assert run_verb_as_json("create", "ssd", "-n", *words)["starting_state"] == state
     assert "starting_state" not in run_verb_as_json("create", "ssd", "-n", "--store", "/dev/null")

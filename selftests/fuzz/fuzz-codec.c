@@ -77,7 +77,7 @@ static struct packed compress_input_data(u8 how, const u8 *data, size_t size)
 	return packed;
 }
 
-/* Read a whole decompressed file, which must be repetitions of @data unless that is NULL. */
+/* Read a whole decompressed file, which must repeat @data unless @data is NULL. */
 static int read_whole_input(struct trace_input *input, const u8 *data, size_t size, u64 *total,
 			    struct aftl_error *error)
 {

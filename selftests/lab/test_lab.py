@@ -131,7 +131,7 @@ def test_missing_programs_are_named(fake_qemu: Stage) -> None:
 
 
 def test_missing_build_tools_are_named(fake_qemu: Stage) -> None:
-    """kbuild names packages that unpacked kernel headers need, and that are not installed."""
+    """The lab's script kbuild names missing packages that unpacked kernel headers need."""
     build = fake_qemu.kernel.rename(fake_qemu.place / RELEASE) / f"lib/modules/{RELEASE}/build"
     (build / "tools/objtool").mkdir(parents=True)
     (build / "Makefile").write_text("modules:\n\t@echo built in $(M)\n")

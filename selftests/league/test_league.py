@@ -70,7 +70,7 @@ def test_entries_are_ranked_by_the_mean_of_their_factors(league_folder: Path) ->
 
 
 def test_the_printed_command_reproduces_the_factor_of_an_entry(league_folder: Path) -> None:
-    """The JSON's command of an entry, run with --yardstick, gives its ratio to the optimum."""
+    """A league entry's command in the JSON, run with --yardstick, gives the entry's ratio."""
     cell = next(one for one in read_league_document(league_folder)["cells"] if one["entry"]
                 == "sepbit")
     words = cell["command"].split()

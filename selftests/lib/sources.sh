@@ -50,7 +50,7 @@ unpacked_sources()
 		done
 }
 
-# scripts SUFFIX FIRST-LINE: print the files whose name or first line matches
+# scripts PATTERN1 PATTERN2: print files whose name matches PATTERN1, or first line PATTERN2
 # The prefix ./ keeps awk from taking a name with an equals sign for an assignment.
 scripts()
 {
@@ -76,8 +76,8 @@ silences()
 	echo "${XDG_CACHE_HOME:-${HOME:?}/.cache}/approxftl/silent"
 }
 
-# anew IDENTITY CHECKER...: run CHECKER on the files of standard input that have not passed CHECKER
-# IDENTITY is a text that changes when the checker, its version or its settings change.
+# anew VERSION CHECKER...: run CHECKER on the files of standard input that have not passed it yet
+# VERSION is a text that changes when the checker, its version or its settings change.
 anew()
 {
 	identity=$1

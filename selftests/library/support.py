@@ -34,7 +34,7 @@ def run_program_with_library(*command: str | Path, log: Path | None = None, libr
 
 def run_python(program: str, *arguments: str | Path, log: Path | None = None,
                library: Path = DOUBLE) -> Done:
-    """Run a Python program that imports the binding."""
+    """Run a Python program that imports the Python binding of libapproxftl."""
     return run_program_with_library(sys.executable, "-c", program, *arguments, log=log,
                                     library=library)
 

@@ -292,7 +292,7 @@ def load_mutants(area: Path) -> tuple[list[Mutant], list[str]]:
 
 
 def find_paths_of_mutant_tests(mutant: Mutant) -> list[str]:
-    """Return the possible paths of each test of a mutant, separated by a blank; one must exist."""
+    """Return each test's candidate paths, separated by blanks; one of the paths must exist."""
     first, *more = mutant.caught_by.partition(": ")[0].split()
     if "/" in first:
         return [f"selftests/{first}.c selftests/{first}.py"]

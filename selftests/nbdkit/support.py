@@ -62,7 +62,7 @@ class Server:
 
 @contextmanager
 def run_server(*arguments: str | Path) -> Iterator[Server]:
-    """Context manager: run a server until the block ends."""
+    """Context manager: run an NBD server until the `with` block ends."""
     server = Server(*arguments)
     try:
         yield server

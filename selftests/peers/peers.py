@@ -49,7 +49,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Pair:
-    """A load, the figures to compare, and changes that make our results agree with MQSim's."""
+    """A load, the results to compare, and changes that make our results agree with MQSim's."""
 
     name: str
     figures: tuple[str, ...]
@@ -107,7 +107,7 @@ def write_workload_file(peer: Path, pair: Pair) -> str:
 
 
 def read_mqsim_results(result: str, log: str) -> dict[str, float]:
-    """Return the figures of MQSim's result file and of its log, a line for each request."""
+    """Return the counts in MQSim's result file, and latencies from its log of requests."""
     counts = {name: int(value) for name, value in re.findall(r'(Issued_Flash_\w+)="(\d+)"', result)}
     writes = re.search(r"<Write_Request_Count>(\d+)", result)
     lines = [tuple(map(int, line.split()[:2])) for line in log.splitlines()[1:]]
@@ -122,7 +122,7 @@ def read_mqsim_results(result: str, log: str) -> dict[str, float]:
 
 
 def run_mqsim(peer: Path, config: str, workload: str) -> dict[str, float]:
-    """Run MQSim in a folder of its own and return its figures."""
+    """Run MQSim in a folder of its own and return its counts and latencies."""
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         (place / "c.xml").write_text(config)
@@ -137,7 +137,7 @@ def run_mqsim(peer: Path, config: str, workload: str) -> dict[str, float]:
 
 
 def measure_load_with_mqsim(peer: Path, pair: Pair, config: str, flow: Words) -> dict[str, float]:
-    """Return MQSim's figures after the warm-up, as the difference of a long and a short run."""
+    """Return MQSim's results after the warm-up, as the difference of a long and a short run."""
     where: Words = {"File_Path": str((peer / f"traces/{pair.trace}.trace").absolute())}
 
     def run_mqsim_requests(requests: int) -> dict[str, float]:

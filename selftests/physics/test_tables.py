@@ -138,7 +138,7 @@ def test_coarser_program_steps_never_have_lower_error_rates() -> None:
 
 
 def test_making_error_rates_monotone_changes_them_little() -> None:
-    """Monotone tables differ from the model's error rates by 2 %, 15 % for reprogrammed pages.
+    """Monotone tables differ from the model by at most 2 %, for reprogrammed pages 15 %.
 
     The error-rate factor of reprogrammed pages falls with time; their retention errors hardly rise.
     """

@@ -211,7 +211,7 @@ def test_the_playback_survives_changes_of_the_window(browser: Browser) -> None:
 
 
 def test_a_long_run_needs_bounded_memory(browser: Browser) -> None:
-    """Snapshots, samples and frames take bounded memory, however long the run."""
+    """Snapshots, chart samples and frame times take bounded memory, however long the run."""
     open_page(browser, "#b=&fill=random&at=0")
     sizes = browser.run_script("""[20000, 100000, 200000].map((at) => {
         app.frames.push(...Array(9000).fill(0));

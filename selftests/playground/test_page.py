@@ -232,7 +232,7 @@ def test_each_parameter_slider_changes_the_device(browser: Browser) -> None:
 
 
 def test_runs_are_compared_at_the_same_simulated_time(browser: Browser) -> None:
-    """ApproxFTL has completed more of the stream than the baseline at equal simulated time."""
+    """ApproxFTL has completed more requests than the baseline at equal simulated time."""
     open_page(browser, "#sync=time&at=3000")
     slow, fast = browser.run_script("[app.runs.a.at, app.runs.b.at]")
     assert slow == 3000
@@ -345,7 +345,7 @@ def test_dragging_a_slider_does_not_exhaust_the_memory(browser: Browser) -> None
 # ---------------------------------------------------------------- views
 
 def test_every_view_draws_the_block_that_a_click_selects(browser: Browser) -> None:
-    """Every view draws something, and a click selects the block drawn there."""
+    """Each way to draw the flash shows something, and a click selects the drawn block."""
     open_page(browser, "#b=&a=approxftl&at=3000&fill=random")
     seen = browser.run_script("""VIEWS.map(({name}) => {
         app.state.view = name;
@@ -564,7 +564,7 @@ def test_dragging_the_picture_selects_no_block(browser: Browser) -> None:
 
 
 def test_history_of_a_block_equals_that_of_the_simulator(browser: Browser) -> None:
-    """The page's history of a block agrees with the native simulator's block table."""
+    """What the page says of a block agrees with the native simulator's block table."""
     open_page(browser, "#b=&a=approxftl&at=900&size=4KiB")
     words = shlex.split(read_element_text(browser, "command"))
     table = run_native_simulation(*words[2:], "--block-table")["runs"][0]["block_table"]
@@ -705,7 +705,7 @@ def test_the_course_has_ten_tours(browser: Browser) -> None:
 
 
 def estimate_tour_seconds(browser: Browser, number: int) -> float:
-    """Estimate a tour's duration from its text, simulated requests, devices to see and tasks."""
+    """Estimate how long a guided tour takes by its text, requests, devices to see and tasks."""
     text, *counts = browser.run_script("""(() => {
         const all = (what) => document.querySelectorAll(`#tour ${what}`);
         const read = [...all(".part > p:not(.verdict), .choice")].map((one) => one.textContent);
@@ -732,7 +732,7 @@ ANSWER = """(() => {
 
 @pytest.mark.parametrize("number", TOURS)
 def test_tours_ask_before_they_explain(number: int, browser: Browser) -> None:
-    """Questions precede explanations and have one right answer; a tour takes ten minutes."""
+    """In a guided tour, questions with one right answer precede explanations; it takes 10 min."""
     open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
     seen = """[...document.querySelectorAll("#tour .part")].filter((part) => part.checkVisibility())
         .length"""
@@ -851,7 +851,7 @@ def test_the_shown_lifetime_follows_from_the_erases(browser: Browser) -> None:
 
 
 def test_each_tour_step_shows_the_device_that_it_describes(browser: Browser) -> None:
-    """Each tour step creates its device, and opens the view (device or content) of the step."""
+    """Each step of a guided tour creates its device, and shows the device or a file on it."""
     open_page(browser, "#place=course")
     steps = browser.run_script(
         """(() => { const patient = goTo; goTo = (at) => patient(at, Infinity);
@@ -893,7 +893,7 @@ def test_a_trace_dropped_on_the_page_equals_the_converted_trace(kind: str,
                                                                 recorded_stream_file: Path,
                                                                 browser: Browser,
                                                                 tmp_path: Path) -> None:
-    """A trace dropped on the page gives the stream that approxftl trace convert makes."""
+    """A trace dropped on the page gives the requests that approxftl trace convert writes."""
     source, converted = tmp_path / f"-it's $dropped.{kind}", tmp_path / "converted.aft"
     convert_trace(recorded_stream_file, source, "--to", kind)
     convert_trace(source, converted)

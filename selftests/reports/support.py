@@ -228,7 +228,7 @@ WEAK_MARKS = """
 def run_script(browser: Browser, script: str) -> Any:
     """Run a script in the page and return its value.
 
-    Chromium may stop drawing frames, so that no figure becomes visible. Load the page again then.
+    Chromium may stop drawing frames, so that no chart becomes visible. Load the page again then.
     """
     asynchronous = f"(async () => {{ {PROBE} {script} }})()"
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Test that single figures are files of the right type with the right numbers."""
+"""Test that charts saved as files have the right file type and the right numbers."""
 
 import csv
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The papers' figures: each figure is made from its runs, repeatable, and labelled."""
+"""Charts after figures in papers: each is made from simulated runs, repeatable, labelled."""
 
 import csv
 import json
@@ -77,7 +77,7 @@ def read_csv_rows(path: Path) -> list[dict[str, str]]:
 
 
 def read_results_behind_paper_figures(directory: Path) -> Iterator[Json]:
-    """Return all results from which the papers' figures were made."""
+    """Return all simulation results from which the charts after the papers were made."""
     for path in sorted((directory / "runs").glob("*/result.json")):
         yield json.loads(path.read_text())
 
@@ -165,7 +165,7 @@ def test_neural_networks_of_a_mounted_device_stand_beside_simulated_ones(
 ])
 def test_each_workload_fills_the_expected_kind_of_block(tmp_path: Path, options: tuple[str, ...],
                                                         most: str) -> None:
-    """Counts by block kind add up to all pages; a stream fills mostly the expected kind."""
+    """Page counts by block kind add up to all pages; most pages are in the expected kind."""
     measures = study_plan.load_toml_file(papers.FOLDER / "approxftl-blocks.toml")["figure"][0]["y"]
     simulate_to_file(tmp_path / "x.json", "--policy", "approxftl", "--write-share", "100%",
                      "--requests", "30000", "--channels", "1", "--chips", "1", "--profile",

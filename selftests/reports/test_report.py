@@ -744,7 +744,7 @@ def read_values_by_seed(page: Path, policy: str, *keys: str) -> list[Any]:
 
 
 def compute_paired_ratio(page: Path, policy: str, *keys: str) -> tuple[float, float, float]:
-    """Return the mean of the ratios to the baseline's runs, paired by seed, and its interval."""
+    """Return the mean ratio to the baseline, paired by seed, and its confidence interval."""
     ours, base = read_values_by_seed(page, policy, *keys), read_values_by_seed(page, "baseline",
                                                                                *keys)
     assert len(ours) == SEEDS

@@ -14,7 +14,7 @@
 
 /**
  * struct watch - progress of a pipeline
- * @places: number of the chunk in each place of the ring
+ * @places: number of the chunk in each element of the ring buffer
  * @taken: chunks taken, by lane
  * @slow: the first lane stays at its first chunk until the other lanes are blocked
  * @at_it: threads in make_pipeline_chunk(), then threads in take_pipeline_chunk() by lane

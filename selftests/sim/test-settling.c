@@ -6,7 +6,7 @@
 #include "settling.h"
 #include "tap.h"
 
-/* Judge a series of @count response times: @until of @early, then @late, plus some @noise. */
+/* Judge @count response times: @until times @early, then @late, plus random noise below @noise. */
 static struct settling_verdict judge_series(u64 count, u64 until, u64 early, u64 late, u64 noise)
 {
 	struct aftl_random random = { 18 };

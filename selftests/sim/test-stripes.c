@@ -19,7 +19,7 @@ static u32 draw_stripe_u32(u32 n)
 
 #define UNITS 4096
 
-/* Each unit has a place of its own, which differs from the place of its row's parity. */
+/* Each unit has its own member and row, and its row's parity is on another member. */
 static void check_array_units_do_not_overlap(u32 members, u32 chunk)
 {
 	const struct stripe_layout layout = { .members = members, .chunk = chunk };
@@ -268,7 +268,7 @@ TAP_TEST(writes_of_one_stripe_are_combined_in_the_cache)
 	raid_array_release(&array);
 }
 
-/* The hint of each unit reaches the member that stores the unit; parity gets no hint. */
+/* The write hint of a unit reaches the member that stores the unit; parity gets no hint. */
 TAP_TEST(write_hints_reach_the_members_of_an_array)
 {
 	const struct aftl_hint hints[] = { { .stream = 7 }, { .life = AFTL_LIFETIME_SHORT } };

@@ -408,7 +408,7 @@ OF_KEYS = {"bus": "_mb_per_second", "link": "_mb_per_second", "energy": "_microw
 
 
 def read_parameter_number(row: Json) -> tuple[str, object]:
-    """Return the key and value that results have for a row of `params --json`."""
+    """Return the JSON key and number of a parameter in results, from its `params --json` row."""
     value, type_ = row["stored_value"], row["type"]
     if type_ == "word":
         value = row["value"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The generated streams have the distributions that the options ask for.
+"""Generated request streams have the distributions that the options ask for.
 
 The seeds are fixed, so that nothing here can fail by chance; the bounds are about four standard
 deviations.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Test the views of the flash: the block table, the page map, the timeline of each LUN."""
+"""Test output about the flash: the block table, the page map, the timeline of each LUN."""
 
 import json
 from collections import Counter, defaultdict

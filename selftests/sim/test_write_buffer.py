@@ -22,7 +22,7 @@ def simulate_and_read_counters(*options: str) -> dict[str, int]:
 @pytest.mark.parametrize(("footprint", "units"), [("0.02%", 16), ("0.06%", 50)])
 def test_a_working_set_in_the_buffer_is_programmed_once_a_second(footprint: str,
                                                                  units: int) -> None:
-    """Buffered units wait in queues of one program each, which start after buffer_hold."""
+    """Each buffer queue holds the units of one program, which starts after buffer_hold."""
     run = simulate_and_read_counters("--footprint", footprint)
     queues = -(-units // PROGRAM)
     assert queues * (SECONDS - 1) <= run["array_programs"] <= queues * SECONDS

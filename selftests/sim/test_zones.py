@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Test zoned devices with a stream that writes and resets zones, and their report."""
+"""Test zoned devices with requests that write and reset zones, and the zone report."""
 
 import csv
 import re

@@ -182,7 +182,7 @@ profile = ["demo", "qlc"]
 
 
 def test_a_point_over_its_memory_limit_fails(tmp_path: Path) -> None:
-    """A point without a result has the simulator's error message; other points are completed."""
+    """A failed run of the study has the simulator's error message; other runs are completed."""
     done = run_study("run", write_study(tmp_path, STARVED), "--memory", "52MiB", status=1)
     assert re.search("profile=qlc: .*memory", done.stderr)
     assert len(read_result_times(tmp_path)) == 1
@@ -193,7 +193,7 @@ def test_a_point_over_its_memory_limit_fails(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.slow
 def test_the_memory_limit_applies_on_workers(tmp_path: Path, start_cluster: Start) -> None:
-    """The memory limit applies on workers; their declared memory bounds the running points."""
+    """The memory limit applies on workers, whose declared memory limits concurrent runs."""
     address, _ = start_cluster(workers=("--nthreads", "2", "--resources", "memory=100e6"))
     done = run_study("run", write_study(tmp_path, STARVED), "--scheduler", address, "--memory",
                      "52MiB", status=1)

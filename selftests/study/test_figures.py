@@ -383,7 +383,7 @@ def measure_processor_time_s(command: Sequence[str | Path], environment: dict[st
 @pytest.mark.long
 @pytest.mark.slow
 def test_many_points_resume_after_a_kill(tmp_path: Path) -> None:
-    """No point is run again, and the overhead of each is small.
+    """A resumed study repeats no run (point), and the overhead of each is small.
 
     With 10000 points or more, a point must cost less than five starts of a program; with fewer, the
     measurement is less certain and the limit is ten.
@@ -464,7 +464,7 @@ def test_an_unknown_reference_run_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_reference_of_a_figure_may_be_a_value_of_any_axis(tmp_path: Path) -> None:
-    """relative_to may name a value of any axis: streams are compared for each policy."""
+    """relative_to may name a value of any axis: workloads are compared for each policy."""
     path = write_study(tmp_path, SMALL.replace('= "baseline"\n[base]', '= "few"\n[base]').replace(
         "seeds = 4", "seeds = 2"))
     rows = json.loads(run_study("run", path, "--json", "--measures",
