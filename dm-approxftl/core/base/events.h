@@ -35,8 +35,8 @@ struct aftl_events {
 /**
  * aftl_events_set_number_of_sources() - set the number of sources
  * @events: event queue
- * @many: sources below node 2, at least one
- * @few: sources below node 3, at least one
+ * @many: number of sources below node 2, the left child of the root; at least one
+ * @few: number of sources below node 3, the right child of the root; at least one
  */
 void aftl_events_set_number_of_sources(struct aftl_events *events, u32 many, u32 few);
 

@@ -19,7 +19,7 @@ struct aftl_fill_order {
 	u64 seq;
 };
 
-/* Logical page that preconditioning fills @step writes after @at; the order wraps around. */
+/* Logical page that preconditioning fills @step writes later than page @at; the order wraps. */
 static inline u32 aftl_fill_order_next_lpn(const struct aftl_fill_order *order, u32 at, u32 step)
 {
 	at += step;

@@ -102,8 +102,8 @@ enum aftl_param_type {
 #define AFTL_OWN_PARAMS 32
 
 /**
- * struct aftl_config - values of all parameters, one for each line of param-table.h, in stored
- *	units
+ * struct aftl_config - values of all parameters, one for each line of param-table.h, in the stored
+ *	unit of its type, such as ns for TIME
  * @own: values of the parameters of policies and rules, see core/policy/param-registry.h
  */
 struct aftl_config {
@@ -149,7 +149,7 @@ struct aftl_param {
 extern const struct aftl_param aftl_core_params[];
 extern const char *const aftl_switch_words[];
 
-/* PARAM() that gives an entry of a struct aftl_param table; a CHOICE has words in NAME_words. */
+/* PARAM() that makes a struct aftl_param; the array <name>_words has the words of a CHOICE. */
 #define AFTL_WORDS_COUNT(name) NULL
 #define AFTL_WORDS_BYTES(name) NULL
 #define AFTL_WORDS_TIME(name) NULL
@@ -183,8 +183,8 @@ struct aftl_param_group {
 };
 
 /*
- * Make a struct of values, and a table of descriptions for AFTL_PARAM_GROUP(), from LIST, a macro
- * that calls its argument as PARAM(name, type, ...) for each parameter.
+ * Define a struct with a field for each parameter, and the table for AFTL_PARAM_GROUP(). LIST is a
+ * macro that calls its argument, a macro like PARAM() of param-table.h, once for each parameter.
  */
 #define AFTL_PARAM_TABLE(name, LIST)						\
 	struct name {								\

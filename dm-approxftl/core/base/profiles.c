@@ -94,8 +94,8 @@ static const struct setting ics14_settings[] = {
 	{ "page", 2048 },
 	{ "unit", 0 },
 	{ "read", 50 * US }, /* assumed */
-	{ "program", 1118 * US }, /* slow page; mean program time of both pages: 789 us */
-	{ "program_fast", 460 * US }, /* fast page: mean over data of 380 us and 1.42 * 380 us */
+	{ "program", 1118 * US }, /* slow page; the mean of slow and fast pages is 789 us */
+	{ "program_fast", 460 * US }, /* fast page: mean of 380 us and 1.42 * 380 us (by data) */
 	{ "program_reduced", 559 * US },
 	{ "erase", 3300 * US },
 	{ "wear_times", AFTL_ON },

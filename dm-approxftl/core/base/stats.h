@@ -12,7 +12,7 @@ struct aftl_counters {
 #undef COUNTER
 };
 
-/* True if counter @to is @n counters after @from: code that indexes from @from on relies on it. */
+/* True if @to is @n counters after @from; code that adds @n to the index of @from needs this. */
 #define AFTL_COUNTER_DISTANCE_IS(from, to, n)						\
 	(offsetof(struct aftl_counters, to) - offsetof(struct aftl_counters, from) ==	\
 	 (n) * sizeof(u64))
@@ -55,8 +55,8 @@ static inline u64 aftl_get_handle_counter(const struct aftl_handle_stats *stats,
 /**
  * struct aftl_stats - statistics since the last reset
  * @counters: see counter-table.h
- * @kind_blocks: filled blocks, by their final kind
- * @kind_pages: pages in these blocks
+ * @kind_blocks: filled blocks, by the block kind of the policy at the moment when they became full
+ * @kind_pages: pages of the blocks that @kind_blocks counts
  * @stream_units: programmed units by stream: [0] of the host, [1] relocated
  * @handles: by placement handle, the default one first; zero without placement handles
  * @mode_pages: pages programmed by mode

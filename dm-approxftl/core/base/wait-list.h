@@ -4,7 +4,7 @@
  * WAIT(NAME, name, text) before each include; there is no include guard.
  */
 
-/* Wait reasons while a request has no command at a die yet; each request starts with BUFFER. */
+/* Wait reasons of a request that has no command at a die yet; the first reason is BUFFER. */
 WAIT(BUFFER, buffer, "the write buffer, or the controller's list of commands, was full")
 WAIT(QUEUE, queue, "other host queues had their turn")
 WAIT(MAP_MISS, map_miss, "the translation page of the request was not in memory")
