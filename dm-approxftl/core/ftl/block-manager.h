@@ -44,7 +44,7 @@ void aftl_victim_choose_by_selector(struct aftl *ftl, struct aftl_victim_candida
 /* Return a closed block with at most @most_valid valid pages for GC, or NULL. */
 struct aftl_block *aftl_gc_select_victim(struct aftl *ftl, struct aftl_lun *lun, u32 most_valid);
 
-/* Drop @lun's pointer to @block, a handle's or zone's open block that is now full or retired. */
+/* Drop @lun's pointer to @block, the full or retired open block of a placement handle or zone. */
 static inline void aftl_lun_drop_open_block_pointer(struct aftl_lun *lun,
 						    const struct aftl_block *block)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Properties of blocks and placements. */
+/* Properties of erase blocks and of placements (the places of programs that a policy chose). */
 #ifndef AFTL_BLOCK_H
 #define AFTL_BLOCK_H
 

@@ -48,8 +48,8 @@ struct aftl {
 	u64 fill_left_ns; /* time that the remaining writes of preconditioning would take */
 	u64 age_ns;
 	u64 hour;
-	u64 housekeeping_end_ns; /* end of the controller's last housekeeping */
-	bool housekeeping_wanted; /* a block was erased since the last housekeeping */
+	u64 housekeeping_end_ns; /* end of the last housekeeping, which delays host programs */
+	bool housekeeping_wanted; /* housekeeping is due: a block was erased since the last one */
 	u64 hour_ns; /* device age (age_ns + now_ns) when @hour began */
 	bool running;
 	bool filling;
@@ -62,7 +62,7 @@ struct aftl {
 	u32 work; /* work done so far, see aftl_get_amount_of_work_done() */
 	u32 collecting; /* LUNs with forced_gc */
 	u32 wake_next;
-	u8 waking; /* AFTL_WAKE_*: which of the LUNs from @wake_next on become runnable */
+	u8 waking; /* mask of AFTL_WAKE_*: kinds of LUNs to wake, from LUN @wake_next on */
 	u32 lost_units;
 	u32 placing_cause; /* enum aftl_cause of the program that the policy is placing */
 	u32 placing_handle; /* placement handle whose block is being opened; 0: none */

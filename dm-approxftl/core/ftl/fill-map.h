@@ -16,7 +16,7 @@ struct aftl;
 
 /**
  * struct aftl_fill_map - L2P entries that are still to be stored
- * @order: order of the numbers of the writes
+ * @order: numbers of the writes of the fill, in the order of their lpns
  * @level: quality level of all data
  * @program: logical pages of a program
  * @round: logical pages of a round: one program in each LUN

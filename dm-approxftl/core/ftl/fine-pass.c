@@ -104,10 +104,10 @@ static bool does_block_await_fine_pass(const struct aftl_foggy_block *foggy, boo
 
 /*
  * aftl_commit_coarse_pass_of_padding() - commit a coarse pass without data to make a fine pass due
- * @moves: the fine pass is that of relocated data, else of host writes
+ * @moves: true: make a fine pass of relocated data due; false: one of host writes
  * @placement: takes the pages to program
  *
- * Call it only while no fine pass is due. Return: false if no such data wait for a fine pass.
+ * Call it only while no fine pass is due. Return: false if no data of that kind await one.
  */
 bool aftl_commit_coarse_pass_of_padding(struct aftl *ftl, struct aftl_lun *lun, bool moves,
 					struct aftl_placement *placement)
@@ -129,7 +129,7 @@ bool aftl_commit_coarse_pass_of_padding(struct aftl *ftl, struct aftl_lun *lun, 
 	};
 	compute_program_result_of_fine_pass(ftl, lun, &need, placement);
 	aftl_program_commit(ftl, lun, &need, placement, NULL);
-	/* The policy has not placed this padding: tell the policy that the padded block is full. */
+	/* The policy did not place this pass of padding: tell the policy that the block is full. */
 	if (block->frontier == ftl->geo.pages && block != lun->fallback && ftl->type->closed)
 		ftl->type->closed(ftl->policy, block);
 	return true;

@@ -23,8 +23,8 @@ static struct aftl_foggy_block *find_foggy_block(const struct aftl *ftl, const s
 }
 
 /*
- * Return true if @block may have a word line between its coarse and fine pass. One entry is always
- * kept for the fallback block.
+ * Return true if @block has a word line between its coarse and fine pass, or if @lun has an unused
+ * entry for a block with one. One entry is always kept for the fallback block.
  */
 bool aftl_block_may_await_fine_pass(const struct aftl *ftl, const struct aftl_lun *lun,
 				    const struct aftl_block *block)

@@ -161,7 +161,7 @@ static u64 compute_sense_begin_ns(const struct aftl *ftl, const struct aftl_lun 
 	return min(max(lun->sensed_ns + ftl->config.cache_busy, ready_ns), ftl->now_ns);
 }
 
-/* Return the array time that the sensing of @lun still takes. */
+/* Begin a sensing. Return: its remaining array time; the sensing of a cache read began earlier. */
 static u64 array_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u32 device_page,
 			     u64 sense_ns, u32 units, u64 ready_ns)
 {

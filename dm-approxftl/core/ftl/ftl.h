@@ -103,9 +103,9 @@ extern const char *const aftl_wait_names[AFTL_WAITS];
 
 /**
  * struct aftl_waits - what a request waited for, in the host's memory until it is complete
- * @ns: set at completion: times by enum aftl_wait; together complete_ns - arrival_ns - service_ns
+ * @ns: waiting times by enum aftl_wait; their sum is complete_ns - arrival_ns - service_ns
  *
- * The host zeroes all members before aftl_submit(). The others are private to the core.
+ * The host zeroes all members before aftl_submit(). Completion sets @ns; the rest is private.
  */
 struct aftl_waits {
 	u64 ns[AFTL_WAITS];
@@ -455,7 +455,7 @@ bool aftl_has_pending_work(const struct aftl *ftl);
 /* Advance device time until aftl_has_pending_work() is false or there is no event left. */
 void aftl_drain_requests(struct aftl *ftl);
 
-/* Upper bound of the tags of accept(), exclusive. */
+/* Number of buffer tags: each @tag that accept() gets is smaller. */
 u32 aftl_count_buffer_tags(const struct aftl *ftl);
 
 /* Describe buffered write @tag in @what; false if it was programmed or its lpn overwritten. */
@@ -588,12 +588,12 @@ enum aftl_fault_state {
 	AFTL_FAULT_VOID,	/* no effect: the fault's logical page was not on flash */
 };
 
-/* Names of fault actions, triggers and states, by enum; each list ends with NULL. */
+/* Names by enum aftl_fault_action, aftl_fault_trigger and aftl_fault_state; NULL ends a list. */
 extern const char *const aftl_fault_actions[];
 extern const char *const aftl_fault_triggers[];
 extern const char *const aftl_fault_states[];
 
-/* The only word that a fault action takes, such as "cut", or NULL if it takes a number. */
+/* Word that a fault action takes instead of a number, such as "cut"; NULL if it takes a number. */
 const char *aftl_get_name_of_fault_action(u8 action);
 
 /**
@@ -752,8 +752,8 @@ const struct aftl_geometry *aftl_geometry(const struct aftl *ftl);
 const struct aftl_media *aftl_media(const struct aftl *ftl);
 
 /*
- * Return the L2P table by lpn: quality level above AFTL_PPN_BITS bits with the ppn plus 1, or 0.
- * NULL if it is in several chunks.
+ * Return the L2P table. The low AFTL_PPN_BITS bits of an entry are the ppn plus 1, the bits above
+ * the quality level; 0: the lpn is not mapped. NULL if the table is in several chunks.
  */
 const u32 *aftl_l2p_table(const struct aftl *ftl);
 const struct aftl_cell *aftl_cell(const struct aftl *ftl);

@@ -22,7 +22,7 @@ static inline u32 aftl_count_unused_static_slc_blocks(const struct aftl *ftl,
 
 /*
  * Free blocks that host writes must leave to the retirement of failing blocks, which takes a block
- * and frees none. GC frees no blocks of zones.
+ * and frees none. 0 on a zoned device: its host writes would wait in vain, as GC frees no block.
  */
 static inline u32 aftl_count_blocks_for_retirement(const struct aftl *ftl,
 						   const struct aftl_lun *lun)

@@ -207,7 +207,7 @@ void aftl_get_lun_info(const struct aftl *ftl, u32 index, struct aftl_lun_info *
 	info->queued = aftl_count_queued_commands(lun);
 }
 
-/* Hash four page attributes at a time: each hash waits for the previous one, so use few. */
+/* Hash four page attributes at a time: hashes wait for each other, so fewer hashes are faster. */
 static u64 digest_page_attrs(const struct aftl_media *media, u32 page, u32 pages, u64 digest)
 {
 	u32 end = page + pages;

@@ -87,8 +87,8 @@ void aftl_count_closed_handle_block(struct aftl *ftl, const struct aftl_block *b
 }
 
 /*
- * Continue with a block of a handle that was open when the device was saved. Return: false if the
- * block has to be closed.
+ * Keep @block, which was open when the device was saved, as the open block of its placement handle.
+ * Return: false if the block has to be closed.
  */
 bool aftl_adopt_open_handle_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {

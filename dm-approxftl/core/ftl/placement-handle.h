@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Placement handles (FDP), and the numbers of all open blocks that belong to the core instead of
- * the policy: block->handle. Translation pages come first, if they are on flash, and then the
- * active zones of a zoned device, or the placement handles.
+ * Placement handles (FDP). block->handle numbers the users of open blocks that belong to the core
+ * instead of the policy: first translation pages, if they are on flash, then the active zones of a
+ * zoned device, or the placement handles.
  */
 #ifndef AFTL_PLACEMENT_HANDLE_H
 #define AFTL_PLACEMENT_HANDLE_H

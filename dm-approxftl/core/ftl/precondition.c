@@ -493,8 +493,8 @@ static u32 fill_count_next_programs_per_lun(const struct aftl *ftl, const struct
 }
 
 /*
- * Run @rounds programs in each LUN, one LUN after the other: the result is as if the LUNs took
- * turns. @write is the number, in the fill, of their first write. Return: number of logical pages.
+ * Commit @rounds programs in each LUN, one LUN after the other: the result is as if the LUNs took
+ * turns. @write is the number of their first write in the fill. Return: number of logical pages.
  */
 static u32 fill_commit_programs_of_all_luns(struct aftl *ftl, struct filler *filler,
 					    struct aftl_fill_order order, u32 write, u32 rounds)
@@ -628,7 +628,7 @@ static int fill_overwrite_drawn_lpns(struct aftl *ftl, struct filler *filler, u3
 	return ret;
 }
 
-/* Complete all pending fine passes of host data, so that none is pending when the run starts. */
+/* Complete all pending fine passes of host data, so that none is pending at the first request. */
 static void fill_finish_fine_passes(struct aftl *ftl)
 {
 	u32 i;

@@ -33,8 +33,8 @@ static bool block_is_in_lun(const struct aftl *ftl, const struct aftl_lun *lun,
 }
 
 /*
- * A policy may relocate pages within a host program, but not from blocks of handles, zones or
- * translation pages, and no precise data into approximate pages.
+ * A policy may relocate pages within a host program, but not from blocks of placement handles,
+ * zones or translation pages, and no precise data into approximate pages.
  */
 static bool may_piggyback_page(const struct aftl *ftl, const struct aftl_lun *lun,
 			       const struct aftl_program_request *need,
@@ -599,7 +599,7 @@ void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
 	aftl_program_commit(ftl, lun, &need, placement, &nothing);
 }
 
-/* Count @steps programs of @run in its block, whose pages have been marked as programmed. */
+/* Add @steps programs, whose pages have been marked as programmed, to the block of @run. */
 static void count_fill_programs_in_block(struct aftl *ftl, struct aftl_fill_run *run, u32 steps)
 {
 	struct aftl_block *block = run->block;
@@ -713,7 +713,7 @@ static __always_inline void map_first_write_lpns(struct aftl_chunks l2p, struct 
 
 /*
  * aftl_commit_first_fill_writes_of_lun() - commit first writes of a preconditioning run in @lun
- * @order: logical pages of the first program
+ * @order: order of the logical pages, from the first page of the first program on
  * @rounds: number of programs, at least one; the last program of the block is not among them
  * @map: store the L2P entries
  */

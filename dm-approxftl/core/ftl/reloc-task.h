@@ -33,7 +33,7 @@ struct aftl_repeat {
 	u32 end;
 };
 
-/* Limit of blocks of a LUN with programs to repeat; the LUN repeats these first. */
+/* Largest number of blocks of a LUN for which rejected programs, to be repeated, are recorded. */
 #define AFTL_REPEAT_BLOCKS 8
 
 /**

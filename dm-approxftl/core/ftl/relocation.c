@@ -421,8 +421,8 @@ u32 aftl_reloc_get_cursor_page(const struct aftl *ftl, const struct aftl_lun *lu
 }
 
 /*
- * Relocate as one stream from now on, because the policy mixed streams in a pass or left valid
- * pages behind. The GC reserve only suffices for one stream in each pass that the policy declared.
+ * Relocate all data as one stream from now on, because the policy mixed streams in a pass or left
+ * valid pages behind. The GC reserve suffices for one stream in each of the copy_passes only.
  */
 static void reloc_stop_asking_faulty_policy(struct aftl *ftl)
 {
@@ -791,7 +791,7 @@ static struct aftl_repeat *reloc_find_repeat(struct aftl_lun *lun, const struct 
 }
 
 /*
- * Note that the content of @placement has to be programmed again. One entry for each block covers
+ * Record that the content of @placement must be programmed again. One entry for each block covers
  * the range of all its programs to be repeated. If there are more blocks than entries, the oldest
  * entry is dropped.
  */

@@ -42,7 +42,7 @@ static inline u64 sense_page_with_retries(struct aftl *ftl, struct aftl_block *b
 	return sensing.ns;
 }
 
-/* Sense @page of @block at device age @hour. Return: array time, without extra levels for ECC. */
+/* Sense @page of @block at device age @hour. Return: array time, without extra sensing levels. */
 u64 aftl_sense_page(struct aftl *ftl, struct aftl_block *block, u32 page, u64 hour)
 {
 	return sense_page_with_retries(ftl, block, page, hour);

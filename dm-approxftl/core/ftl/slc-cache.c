@@ -95,7 +95,7 @@ static void slc_open_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_b
 		lun->slc_open = block;
 }
 
-/* Return true if all blocks of the superblock that can hold data may be opened for the cache. */
+/* True if the SLC cache may open all blocks of the superblock that are neither bad nor parity. */
 static bool slc_may_open_superblock(struct aftl *ftl, u32 group, u32 number)
 {
 	u32 i;

@@ -33,7 +33,7 @@ static u32 count_pages_to_rebuild(struct aftl *ftl, u32 group, u32 number, u32 m
 	return ftl->config.rain ? block->valid : 0;
 }
 
-/* Return true if @lun has only reserved free blocks left, so that GC must gain it free pages. */
+/* Return true if at most one free block of @lun is not in the GC reserve: GC must gain some. */
 static bool lun_has_only_reserved_blocks(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	return lun->free_blocks <= aftl_count_gc_reserve_blocks(ftl) + 1;
@@ -312,7 +312,7 @@ static bool superblock_gc_uses_victim_selector(const struct aftl *ftl, const str
 	       !lun->below_reserve;
 }
 
-/* Return true if superblock @number needs no more relocations than @limit allows. */
+/* Return true if the @cost relocations that empty superblock @number are within the limit. */
 static bool superblock_gc_is_within_relocation_limit(struct aftl *ftl, const struct aftl_lun *lun,
 						     u32 number, u32 cost, u32 limit)
 {
@@ -495,7 +495,7 @@ struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const stru
 	return block;
 }
 
-/* Note that all pages of @block that can be rebuilt have been rebuilt. */
+/* Record that all pages of @block that can be rebuilt have been rebuilt. */
 void aftl_superblock_mark_block_rebuilt(struct aftl *ftl, const struct aftl_block *block)
 {
 	u32 group = aftl_die_group_of_lun(ftl, aftl_block_lun(ftl, block));
@@ -563,7 +563,7 @@ static void free_erased_victim_superblock(struct aftl *ftl, u32 group)
 	aftl_assign_parity_block_and_check_capacity(ftl, group, number);
 }
 
-/* Note that the array of @lun has erased its block of the victim superblock. */
+/* Record that the array of @lun has erased its block of the victim superblock. */
 void aftl_superblock_gc_note_erased_member(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun_die_group(ftl, lun)->erased |= 1ULL << aftl_lun_index_in_die_group(ftl, lun);
@@ -587,9 +587,9 @@ void aftl_superblock_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lu
 }
 
 /*
- * Set the erase count of @block to @erases, that of its superblock's other blocks, which were
- * erased later. The valid pages of @block were relocated before those erases, so it counts as
- * erased, too; in a dead LUN, pages that could not be rebuilt are marked as lost.
+ * Set the erase count of @block to @erases, that of the superblock's other blocks, which were
+ * erased when @block was not. Its valid pages were relocated before, so treat @block as erased,
+ * too; in a dead LUN, pages that could not be rebuilt are marked as lost.
  */
 static void copy_superblock_erase_count_to_block(struct aftl *ftl, struct aftl_block *block,
 						 u32 erases)

@@ -160,9 +160,9 @@ bool aftl_superblock_is_unused(const struct aftl *ftl, u32 group, u32 number)
 }
 
 /*
- * Limit of free blocks of a LUN that are kept for superblocks which other LUNs have opened: one for
- * each placement handle, for translation pages, and for each but one stream of a policy that
- * separates streams; two for other policies.
+ * Largest number of free blocks that a LUN keeps for superblocks which other LUNs have opened: two,
+ * or, with a policy that separates more than three streams, their number minus 1; and one more for
+ * each placement handle and for translation pages.
  */
 static u32 get_max_blocks_of_begun_superblocks(const struct aftl *ftl)
 {
@@ -606,8 +606,8 @@ void aftl_reconstruct_begin(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u3
 }
 
 /*
- * Note that @member has read its page, or cannot read it. Return: true if that was the last page of
- * the stripe.
+ * Record that @member has read its page, or cannot read it. Return: true if that was the last page
+ * of the stripe.
  */
 bool aftl_reconstruct_page_done(struct aftl *ftl, struct aftl_lun *lun, u32 member)
 {

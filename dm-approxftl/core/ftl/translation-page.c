@@ -255,7 +255,7 @@ static void cmt_add_trans_page_and_evict(struct aftl *ftl, struct aftl_trans_pag
 	cmt_evict_to_capacity(ftl);
 }
 
-/* Note that all entries of a translation page are in the controller. */
+/* Record that all entries of a translation page are in the controller. */
 static void cmt_mark_trans_page_complete(struct aftl *ftl, struct aftl_trans_page *tp)
 {
 	tp->flags &= ~AFTL_TP_PARTIAL;
@@ -314,7 +314,7 @@ aftl_lpn_t aftl_cmt_begin_page_load(struct aftl *ftl, aftl_lpn_t lpn)
 }
 
 /*
- * aftl_cmt_end_page_load() - note that a translation page has been loaded from flash
+ * aftl_cmt_end_page_load() - record that a translation page has been loaded from flash
  * @lpn: result of aftl_cmt_begin_page_load()
  */
 struct aftl_trans_page *aftl_cmt_end_page_load(struct aftl *ftl, aftl_lpn_t lpn)
@@ -326,7 +326,7 @@ struct aftl_trans_page *aftl_cmt_end_page_load(struct aftl *ftl, aftl_lpn_t lpn)
 	return tp;
 }
 
-/* Note that the L2P entry of @lpn has changed. */
+/* Record that the L2P entry of @lpn has changed. */
 void aftl_cmt_mark_entry_dirty(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	struct aftl_trans_page *tp;
@@ -372,7 +372,7 @@ enum aftl_step aftl_cmt_next_step(struct aftl *ftl, struct aftl_lun *lun, aftl_p
 	return AFTL_STEP_PROGRAM;
 }
 
-/* Note that the read for a read-modify-write of a translation page has completed. */
+/* Record that the read for a read-modify-write of a translation page has completed. */
 void aftl_cmt_finish_rmw_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	ftl->cmt.all[lun->evictions.merging].flags &= ~AFTL_TP_PARTIAL;

@@ -53,7 +53,7 @@ const char *const aftl_wait_names[AFTL_WAITS] = {
 #undef WAIT
 };
 
-/* Statistics of waits are not counted in memory_bytes, which must not depend on the host. */
+/* Leave wait statistics out of memory_bytes, which is equal on hosts with and without these. */
 int aftl_wait_alloc_stats(struct aftl *ftl)
 {
 	size_t commands = ftl->command_count * sizeof(struct command_start);

@@ -342,8 +342,8 @@ int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request)
 		ftl->stats.counters.zone_append_requests++;
 	}
 	/*
-	 * All data of a zone are stored as precise. Data of two classes do not share a flash page,
-	 * so the zone would have two partly filled programs at a time, even when it is full.
+	 * All data of a zone are stored as precise: two classes do not share a flash page, so with
+	 * both the zone would have two partly filled programs at a time, even when it is full.
 	 */
 	request->class = AFTL_PRECISE;
 	request->level = 0;
@@ -398,7 +398,7 @@ bool aftl_zone_assign_write_slot(struct aftl *ftl, struct aftl_request *request)
 	return true;
 }
 
-/* Note that @units more pages of the zone's current write have a LUN, or cannot be written. */
+/* Record that @units more pages of a zone's current write have a LUN, or cannot be written. */
 void aftl_zone_count_admitted_lpns(struct aftl *ftl, struct aftl_zone *zone, u32 units)
 {
 	zone->coming -= units;
@@ -406,7 +406,7 @@ void aftl_zone_count_admitted_lpns(struct aftl *ftl, struct aftl_zone *zone, u32
 		zone_release_slot_if_no_more_writes(ftl, zone);
 }
 
-/* Note that a logical page of @stream has left the write buffer. */
+/* Record that a logical page of @stream has left the write buffer. */
 void aftl_zone_count_programmed_lpn(struct aftl *ftl, u32 stream)
 {
 	u32 slot = aftl_zone_slot_of_stream(ftl, stream);

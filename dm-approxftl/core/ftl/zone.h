@@ -13,7 +13,7 @@ static inline struct aftl_zone *aftl_zone_of_lpn(const struct aftl *ftl, aftl_lp
 	return &ftl->zones.all[from_lpn(lpn) / ftl->geo.zone_units];
 }
 
-/* Slot of a stream of zone writes; see struct aftl_zone. */
+/* Slot (table entry of an active zone) whose zone writes with @stream; see struct aftl_zone. */
 static inline u32 aftl_zone_slot_of_stream(const struct aftl *ftl, u32 stream)
 {
 	return aftl_get_handle_of_stream(ftl, stream) - aftl_count_trans_page_streams(ftl);
