@@ -14,7 +14,7 @@
 #include "core/hif/host-read.h"
 #include "core/hif/host-write.h"
 
-/* Count one request against the weight of @queue; a queue that takes over gets its full weight. */
+/* Count one request against the weight of @queue, which is restored when a queue's turn begins. */
 static void arbitration_count_request_of_queue(struct aftl *ftl, struct aftl_host_queues *turns,
 					       u32 queue)
 {
@@ -155,7 +155,7 @@ void aftl_admit_waiting_requests(struct aftl *ftl, bool write, u32 begin)
 			return;
 		}
 		admission_set_next_request(ftl, next, write);
-		/* Keep request->next if no parts are left: a completion queue may use it. */
+		/* Keep request->next of a request that has ended: a completion queue may use it. */
 		if (request->parts)
 			request->next = NULL;
 	}

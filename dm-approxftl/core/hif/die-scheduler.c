@@ -388,7 +388,7 @@ static bool sched_start_next_operation(struct aftl *ftl, struct aftl_lun *lun, u
 			lun->read_turn = expired;
 			return true;
 		}
-		/* If no block can become free, sched_start_write() fails the lane's writes. */
+		/* If no block can become free, sched_start_write() fails the writes of @lane. */
 		if (lane != AFTL_NIL && lun->writes[lane].head == AFTL_NIL)
 			lane = AFTL_NIL;
 	}

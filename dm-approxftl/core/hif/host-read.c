@@ -440,7 +440,7 @@ void aftl_deliver_buffered_partly_written_pages(struct aftl *ftl, struct aftl_re
 /**
  * aftl_start_reads_of_partly_written_pages() - begin to read the pages that a write covers in part
  * @ftl: device
- * @request: a write with parts set to the number of these pages; it completes as a read
+ * @request: a write; its member parts is the number of these pages, and counts down as for a read
  */
 void aftl_start_reads_of_partly_written_pages(struct aftl *ftl, struct aftl_request *request)
 {
@@ -572,7 +572,7 @@ static void read_free_oldest_command(struct aftl *ftl, struct aftl_lun *lun)
 	read_remove_and_free_command(ftl, lun, lun->reads.head);
 }
 
-/* Note that the first page of command @index has been served without a read of the array. */
+/* Record that the first page of command @index has been served without a read of the array. */
 static void read_finish_first_page_of_command(struct aftl *ftl, struct aftl_lun *lun, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];
@@ -616,7 +616,7 @@ void aftl_read_handle_loaded_trans_page(struct aftl *ftl, struct aftl_lun *lun)
 	read_admit_waiters_of_trans_page(ftl, lun, lun->reads.head);
 }
 
-/* End the first page of the oldest read without flash: it is unmapped now, or with @lost, lost. */
+/* End the first page of the oldest read without a flash read: it is unmapped or, if @lost, lost. */
 static void read_finish_unmapped_page(struct aftl *ftl, struct aftl_lun *lun, bool lost)
 {
 	struct aftl_command *command = &ftl->commands[lun->reads.head];
@@ -918,7 +918,7 @@ static void read_sense_page_of_oldest_command(struct aftl *ftl, struct aftl_lun 
 	lun->work.planes = joined;
 }
 
-/* End @units pages of read command @index that need no read of this LUN's array. */
+/* Complete @units pages of read command @index, which need no read of this LUN's array. */
 static noinline void read_end(struct aftl *ftl, struct aftl_lun *lun, u32 index, u32 units,
 			      u64 service_ns)
 {
@@ -1037,7 +1037,7 @@ static bool may_lun_start_read_at_once(const struct aftl_lun *lun)
 	       !lun->runnable;
 }
 
-/* Find the idle LUN whose one flash page holds all of @request; NULL if there is none. */
+/* Find the LUN that is idle and has all of @request in one flash page; NULL if there is none. */
 static struct aftl_lun *read_fastpath_find(struct aftl *ftl, const struct aftl_request *request,
 					   aftl_ppn_t *ppn)
 {
@@ -1104,7 +1104,7 @@ static bool read_ahead_is_wanted(struct aftl *ftl, const struct aftl_lun *lun,
  *
  * Called while no host read waits. The command becomes the first host read of the LUN.
  *
- * Return: false if there is none that is still useful.
+ * Return: false if no queued read-ahead of @lun is still useful.
  */
 bool aftl_read_ahead_start(struct aftl *ftl, struct aftl_lun *lun)
 {

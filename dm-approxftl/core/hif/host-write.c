@@ -359,7 +359,7 @@ static void write_ask_policy_for_stream(struct aftl *ftl, struct aftl_request *r
 
 /*
  * Get the stream of the next page of @request. A policy that chooses it by page is asked once for
- * each page, even if the page has to wait; writes to a placement handle or zone have their stream.
+ * each page, even if the page has to wait; a placement handle or zone has a stream of its own.
  */
 static u32 get_stream_of_request_page(struct aftl *ftl, struct aftl_request *request)
 {
@@ -398,7 +398,7 @@ static void admit_pages_of_zone_write(struct aftl *ftl, struct aftl_request *req
 	else if (!request->placed)
 		ret = aftl_zone_start_write(ftl, request);
 	else if (zone->state >= AFTL_ZONE_READ_ONLY)
-		ret = -EIO; /* a LUN of the zone has died: its part can never be written */
+		ret = -EIO; /* the zone's part in a dead LUN can never be written */
 	if (ret && request->placed)
 		zone->written -= request->units - before;
 	if (ret)

@@ -60,7 +60,7 @@ static enum aftl_rest_step partial_must_wait(struct aftl *ftl)
  * @ftl: device
  * @request: a write, the oldest that waits
  *
- * Return: AFTL_REST_STEP_READ if it reads now; after that it is the next to be admitted.
+ * Return: AFTL_REST_STEP_READ if @request reads now; then it is the next request to be admitted.
  */
 enum aftl_rest_step aftl_partial_next_step(struct aftl *ftl, struct aftl_request *request)
 {

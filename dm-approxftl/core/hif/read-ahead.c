@@ -83,7 +83,7 @@ static bool read_ahead_queue_pages(struct aftl *ftl, aftl_lpn_t lpn, u32 units)
 	return true;
 }
 
-/* Queue a page for read-ahead. Return: false if @reader's window is full or no command is free. */
+/* Queue a page for read-ahead. Return: false if it is beyond @end, or if no command is free. */
 static bool read_ahead_queue_page(struct aftl *ftl, struct aftl_read_stream *reader, u32 end)
 {
 	aftl_lpn_t lpn = to_lpn(reader->ahead);
@@ -99,7 +99,7 @@ static bool read_ahead_queue_page(struct aftl *ftl, struct aftl_read_stream *rea
 }
 
 /**
- * aftl_queue_read_ahead() - note an admitted read, and read ahead if it is sequential
+ * aftl_queue_read_ahead() - record an admitted read, and read ahead if it is sequential
  * @ftl: device with a read cache
  * @request: the read
  */

@@ -75,7 +75,7 @@ bool aftl_reconstruct_start_read(struct aftl *ftl, struct aftl_lun *lun, u32 kin
 }
 
 /**
- * aftl_reconstruct_read_done() - note that a stripe page has been transferred to the controller
+ * aftl_reconstruct_read_done() - record that a stripe page has been transferred to the controller
  * @ftl: device
  * @lun: LUN that has read the page
  */
