@@ -8,7 +8,7 @@
 #include "core/nand/program-order.h"
 #include "core/nand/reprogram.h"
 
-/* Errors by ISPP parameters may exceed the limit by 1/8: the word lines of a layer differ a bit. */
+/* Tolerance in 1/8 of BER_EP1(max), the limit of errors: the word lines of a layer differ a bit. */
 #define TOLERATED_EIGHTHS 1
 
 void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
@@ -129,7 +129,7 @@ static bool does_program_keep_neighbour_margins(const struct aftl_chip *chip,
 	return true;
 }
 
-/* Lent parity must be that of a precise page, programmed half a block before @program. */
+/* Lent parity is that of a programmed precise page, half a block before the page of @program. */
 static bool may_page_store_parity_of_precise_page(const struct aftl_chip *chip,
 						  const struct aftl_program_command *program)
 {

@@ -248,7 +248,7 @@ static inline u32 aftl_count_program_times_in_extra_oob(const struct aftl_media 
 	return media->oob_layout.hours ? 0 : media->geo->pages;
 }
 
-/* Where @page's hours since the first program of its block are stored; NULL: all are zero. */
+/* Address of the hours from the first program of @block to that of @page; NULL: all are zero. */
 static inline u16 *aftl_get_program_time_ptr_of_page(const struct aftl_media *media,
 						     const struct aftl_block *block, u32 page)
 {

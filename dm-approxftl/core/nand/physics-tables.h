@@ -147,7 +147,7 @@ extern const u64 aftl_read_disturb_q40[AFTL_RBER_PE_POINTS][AFTL_READ_POINTS];
  * aftl_cube_program_ns - program time in nanoseconds
  *
  * First index: loops by which the verifies of each state begin later than by default. Second
- * index: loops removed.
+ * index: ISPP loops removed.
  */
 extern const u32 aftl_cube_program_ns[AFTL_CUBE_MAX_SKIPPED_LOOPS + 1]
 	[AFTL_CUBE_MAX_REMOVED_LOOPS + 1];
@@ -220,22 +220,22 @@ extern const u32 aftl_cube_retry_q16[AFTL_RBER_PE_POINTS][AFTL_RBER_HOUR_POINTS]
 #define AFTL_TVR_MARGIN_POINTS 17
 
 /**
- * aftl_tvr_steps - ISPP steps of a page program, by sixteenths of the margins kept (0 =
- * none, 16 = normal)
+ * aftl_tvr_steps - ISPP steps of a page program, by sixteenths of the normal retention
+ * margins (0 = none, 16 = all)
  *
  * First index: 0 = the page the paper calls MSB and programs first, 1 = its LSB page.
  */
 extern const u8 aftl_tvr_steps[2][AFTL_TVR_MARGIN_POINTS];
 
 /**
- * aftl_tvr_endurance_q16 - factor x 65536 on the P/E limit, by sixteenths of the margins
- * kept (0 = none, 16 = normal)
+ * aftl_tvr_endurance_q16 - factor x 65536 on the P/E limit, by sixteenths of the normal
+ * retention margins (0 = none, 16 = all)
  */
 extern const u32 aftl_tvr_endurance_q16[AFTL_TVR_MARGIN_POINTS];
 
 /**
- * aftl_tvr_rber_q40 - RBER x 2^40 without disturbance, by sixteenths of the margins kept (0
- * = none, 16 = normal), P/E cycles and age
+ * aftl_tvr_rber_q40 - RBER x 2^40 without disturbance, by sixteenths of the normal retention
+ * margins (0 = none, 16 = all), P/E cycles and age
  *
  * Axes, limit and running maximum as in aftl_rber_q40.
  */

@@ -189,7 +189,7 @@ static u32 find_next_page_of_checkerboard_colour(const struct aftl_geometry *geo
 	return page;
 }
 
-/* Pages of the first pass, which programs the checkerboard positions of colour 0. */
+/* Number of pages of the first pass, which programs the checkerboard positions of colour 0. */
 u32 aftl_count_first_pass_pages(const struct aftl_geometry *geo, bool flip)
 {
 	u32 positions = aftl_count_program_steps_per_block(geo) / geo->layers;

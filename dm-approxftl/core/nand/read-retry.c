@@ -9,7 +9,7 @@
 static_assert(AFTL_CUBE_RETRIES + AFTL_CUBE_RETRY_SPREAD <= AFTL_SHIFT_MAX,
 	      "a command can name the best references");
 
-/* Keys of random draws: one whether the references of a layer shift, one how far for each page. */
+/* Keys of random draws: whether a layer's references shift, and how far they shift for a page. */
 enum draw {
 	DRAW_LAYER = 0x01d,
 	DRAW_PAGE = 0x9a6e,

@@ -4,7 +4,7 @@
  */
 #include "core/nand/read-timing.h"
 
-/* Index in level_ns of a read with the usual number of sensing levels. */
+/* Index in level_ns of the number of sensing levels whose read time is the parameter "read". */
 #define ONE_LEVEL 1U
 
 void aftl_read_timing_init(struct aftl_read_timing *sense, const struct aftl_cell *cell,

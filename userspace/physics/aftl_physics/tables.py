@@ -215,7 +215,7 @@ def cube_section() -> Section:
               ("AFTL_CUBE_MAX_SKIPPED_LOOPS + 1", "AFTL_CUBE_MAX_REMOVED_LOOPS + 1"), times,
               "program time in nanoseconds",
               "First index: loops by which the verifies of each state begin later than by"
-              " default. Second index: loops removed."),
+              " default. Second index: ISPP loops removed."),
         Table("aftl_cube_early_verifies", "u8", ("AFTL_LAYER_POINTS",),
               cube.premature_verify_loops_by_layer(),
               "loops by which verifies may begin later, by relative layer",
@@ -271,7 +271,7 @@ def tvr_section() -> Section:
     steps = [list(column) for column in zip(*(tvr.tvr_ispp_steps(m) for m in kept), strict=True)]
     base = tvr.endurance_cycles(1.0)
     points, wear = "AFTL_TVR_MARGIN_POINTS", "AFTL_TVR_WEAR_POINTS"
-    by_margin = "by sixteenths of the margins kept (0 = none, 16 = normal)"
+    by_margin = "by sixteenths of the normal retention margins (0 = none, 16 = all)"
     return Section("TVR", (
         Macro(points, TVR_POINTS),
         Table("aftl_tvr_steps", "u8", ("2", points), steps,
