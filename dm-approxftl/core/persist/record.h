@@ -103,7 +103,7 @@ struct aftl_record_header {
  * @fua: a write that is complete only when it is on flash
  * @life: enum aftl_lifetime, the host's hint for a write
  * @class: index into the header's class names
- * @stream: the source's own division of requests
+ * @stream: a division of the requests that the traced system makes, such as by its disks
  * @lat_100ns: measured latency in 100 ns, 0 if unknown
  * @pid: process, 0 if unknown
  */

@@ -476,7 +476,7 @@ void aftl_spare_entry_encode(const struct aftl_spare *spare, const struct aftl_g
 /*
  * Decode a spare entry. If the page was never programmed, only @spare->seq is set.
  *
- * Return: 0, or -EUCLEAN if no program of such a device leaves such an entry.
+ * Return: 0, or -EUCLEAN if no program of a device of this geometry can have written the entry.
  */
 int __must_check aftl_spare_entry_decode(struct aftl_spare *spare, const struct aftl_geometry *geo,
 					 const u8 *bytes);

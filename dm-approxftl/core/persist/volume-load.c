@@ -207,7 +207,7 @@ static u64 get_seq_of_found_lpn_version(const struct scan *scan, u32 found)
 		      *get_scanned_page_seq(scan, (found - 1) / scan->volume->geo.page_units);
 }
 
-/* Drop the found version of a logical page: a newer version exists, or the page was discarded. */
+/* Forget the version of a logical page found so far: a newer one exists, or it was discarded. */
 static void drop_found_lpn_version(struct scan *scan, u32 *found)
 {
 	struct aftl_plp_slot *slot = decode_plp_slot_in_l2p(scan, *found);
@@ -981,7 +981,7 @@ static void mark_parity_stripes_programmed(struct aftl *ftl, struct aftl_block *
 
 	if (!parity || parity == block || parity->state == AFTL_BLOCK_BAD)
 		return;
-	/* No entry has the program order of a block without data: take the parity block's. */
+	/* A block without data has no entry with its program order: copy that of the parity. */
 	if (!block->programmed && parity->programmed) {
 		block->order = parity->order;
 		block->bits = parity->bits;

@@ -50,7 +50,7 @@ enum aftl_plp_slot_state {
  * @header: header of the volume
  * @geo: shape of its device
  * @own: parameters of its device, which is one shard of the device of @header
- * @state: state at the last commit, but times and the policy's word of the next commit
+ * @state: state at the last commit, except that times and the policy's state word are newer
  * @nonce: nonce in every sector
  * @ret: first error; no change is accepted after it
  * @uncommitted: there are changes that must be durable before space is reused
@@ -171,13 +171,13 @@ u32 aftl_plp_find_free_slot(struct aftl_volume *volume);
 /* Offset on the backing device of the data of a PLP slot. */
 u64 aftl_plp_slot_offset(const struct aftl_volume *volume, u32 index);
 
-/* Note that the mapping of @ppn in the spare table must be removed. */
+/* Remember to remove the mapping of @ppn from the spare table. */
 int __must_check aftl_volume_invalidate_ppn(struct aftl_volume *volume, aftl_ppn_t ppn);
 
-/* Return a bit for each ppn of @page that aftl_volume_invalidate_ppn() has noted. */
+/* Return a bit for each ppn of @page that aftl_volume_invalidate_ppn() recorded. */
 u16 aftl_volume_get_invalid_ppns_of_page(const struct aftl_volume *volume, u32 page);
 
-/* Forget the ppns that aftl_volume_invalidate_ppn() has noted: the spare table has been changed. */
+/* Forget the ppns that aftl_volume_invalidate_ppn() recorded: the spare table has been changed. */
 void aftl_volume_free_invalidated_bitmap(struct aftl_volume *volume);
 
 /* remap.c */
@@ -204,12 +204,12 @@ int __must_check aftl_extents_load(struct aftl_volume *volume, struct aftl_error
 /* Write the changed frames of the extent table, or all of its frames; the caller flushes. */
 int __must_check aftl_extents_write(struct aftl_volume *volume, bool all);
 
-/* Note that the commit that has ended has made the extent table durable. */
+/* Record that the commit, which has ended, has made the extent table durable. */
 void aftl_extents_mark_committed(struct aftl_volume *volume);
 
 /*
- * Initialise the extent that contains @frame, unless that was done. If it was not initialised at
- * the last commit either, fill @bytes with an empty frame.
+ * Initialise the extent that contains @frame, unless it is initialised already. If the last commit
+ * did not cover its initialisation, fill @bytes with an empty frame.
  *
  * Return: 1; 0 if the frame must be read; or an error of the backing device.
  */

@@ -144,7 +144,7 @@ bool __must_check aftl_volume_remap_ppn(struct aftl_volume *volume, aftl_ppn_t p
  * Free the places of remapped data in @slots ppns from @first on. The data must have newer durable
  * versions elsewhere and no readers. The caller does this before it records that the block was
  * erased or retired, and before it programs a page again, after aftl_volume_commit_if_changed(),
- * which covers the last remaps. Must not overlap aftl_volume_remap_ppn().
+ * which covers the last remaps. The caller prevents a concurrent aftl_volume_remap_ppn().
  */
 void aftl_volume_free_remap_slots_of_ppns(struct aftl_volume *volume, aftl_ppn_t first, u32 slots);
 
@@ -219,7 +219,7 @@ void aftl_volume_ignore_damage(struct aftl_volume *volume);
 int __must_check aftl_volume_write_repaired_metadata(struct aftl_volume *volume);
 
 /**
- * aftl_volume_mark_in_use() - note that the device will be used: the volume is no longer closed
+ * aftl_volume_mark_in_use() - mark a volume as no longer closed, before its device is used
  * @volume: loaded, and after aftl_volume_set_time()
  * @type: policy that it is used with
  * @config: parameters that the whole device is used with
