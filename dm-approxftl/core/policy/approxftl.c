@@ -276,7 +276,7 @@ static int approxftl_place_program(struct aftl_policy *policy, struct aftl_lun *
 	return 0;
 }
 
-/* Precise data fill the open precise block until another program changes the pool's open blocks. */
+/* Return U32_MAX while all precise data go to the pool's open precise block; 0: ask the policy. */
 static u32 approxftl_count_programs_without_policy(struct aftl_policy *policy, struct aftl_lun *lun,
 						   const struct aftl_program_request *need,
 						   const struct aftl_block *block)

@@ -10,11 +10,11 @@
 
 #include "core/policy/open-blocks.h"
 
-/* Block kinds: ApproxFTL's five, of which two are used without ApproxFTL, then the policy's own. */
+/* Block kinds: ApproxFTL's five, two of them also in use if it is off, then the policy's own. */
 enum { AFTL_DELEGATE_PRECISE = 1, AFTL_DELEGATE_APPROX = 4, AFTL_DELEGATE_OWN };
 #define AFTL_DELEGATE_KINDS "checkerboard", "precise", "phase1", "phase2", "all_approx"
 
-/* Open blocks of ApproxFTL's single pool. */
+/* Number of open blocks that a delegated ApproxFTL, with a single pool, has at most. */
 #define AFTL_DELEGATE_BLOCKS 5
 
 /**

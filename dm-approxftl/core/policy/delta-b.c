@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Delta_b: like baseline, but tagged data is programmed with coarse ISPP steps. */
+/* Delta_b: like baseline, but data tagged as approximate is programmed with coarse ISPP steps. */
 #include "core/policy/policies.h"
 #include "core/policy/open-blocks.h"
 

@@ -15,7 +15,7 @@
 
 enum { AFTL_KIND_COLLECTED = AFTL_HOTNESS_CLASSES, AFTL_KIND_DISPLACED, AFTL_HOTNESS_KINDS };
 
-/* Age limits of the classes; the first parameter group of each policy that uses them. */
+/* Age limits of the hotness classes: parameter group 0 of each policy that uses these classes. */
 extern const struct aftl_param_group aftl_hotness_params;
 
 /**

@@ -578,7 +578,7 @@ const struct aftl_policy_type aftl_policy_hybrid = {
 	.kinds = { "checkerboard", "precise", "phase1", "phase2", "all_approx", "displaced",
 		   "reprogrammable", "short_lived" },
 	.streams = { "usual", "updated", "short_lived", "low_cost", "high_cost" },
-	/* open blocks: ApproxFTL 5, ReSSD 1 per hot class and 1 for displaced data, TVR 1 */
+	/* ApproxFTL: 5; ReSSD: 1 per hot class, 1 for data displaced by reprograms; TVR: 1 */
 	.open_blocks = 5 + (AFTL_HOTNESS_CLASSES - 1) + 1 + 1,
 	.no_parity = true,
 	.reserve = 5 + 1,

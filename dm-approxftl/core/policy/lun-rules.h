@@ -9,7 +9,7 @@
  * struct aftl_lun_rule - an allocation rule
  * @lun: like aftl_policy_type.lun
  * @fixed: like aftl_policy_type.lun_fixed
- * @in_turn: the LUN does not depend on the state of the LUNs: it changes from program to program
+ * @in_turn: the LUNs follow each other whatever their state: the next one is due after each program
  *	or, with @fixed, after each run of lpns that fills one program
  * @params: parameters of the rule, or NULL; @binding has their values
  */

@@ -53,7 +53,7 @@ enum { BINS = OCTAVES * BINS_PER_OCTAVE };
 #define SIZES 64
 #define GAIN_SHIFT 7
 
-/* Relocations that the model of the last group sums, and bits to which it finds their interval. */
+/* The model of the last group sums ROUNDS relocations; STAY_BITS: precision of their interval. */
 #define ROUNDS 16
 #define STAY_BITS 8
 #define WAF_MAX_Q16 ((u64)U32_MAX)
@@ -339,7 +339,7 @@ static u64 predict_waf_q16(const struct midas *midas, const struct layout *layou
 	u64 moves_q16 = hot_q16 * get_valid_share_at_age_q16(&midas->curves[1], hot_stay) >> 16;
 	u64 enters_q16 = compute_valid_share_at_group_age_q16(midas, hot_stay, 0);
 	u64 waf_q16 = ONE_Q16 + moves_q16;
-	/* Each group loses half of its open block, and a block by which it may be too large. */
+	/* Per group 1.5 blocks: half of its open block is free, and it may be one too large. */
 	u64 unused = count_ppns_of_blocks(midas, 3 * (layout->groups + !!layout->blocks[HOT])) / 2;
 	u64 space = midas->space - count_ppns_of_blocks(midas, layout->blocks[HOT]);
 	u64 age = 0;
@@ -421,7 +421,7 @@ static void midas_end_histogram_epoch(struct midas *midas)
 		all += state->updates[0][i] + state->updates[1][i] + state->history[0][i] / 2 +
 		       state->history[1][i] / 2;
 	state->epoch_ends = state->now + units;
-	/* Do not search yet: first writes of logical pages have given too few rewrite intervals. */
+	/* Do not search yet if most writes were first writes: they give no rewrite intervals. */
 	if (all < units / 2)
 		return;
 	for (i = 0; i < BINS; i++) {
@@ -449,7 +449,7 @@ static void midas_count_valid_ppns_and_usable_blocks(struct midas *midas, struct
 	search->phase = SEARCH_CHECK;
 }
 
-/* Let the search try sizes of @group next, added to the base configuration. */
+/* Next, let the search try sizes of @group, added to the best configuration without @group. */
 static void midas_search_begin_trying_group_sizes(const struct midas *midas, struct search *search,
 						  u32 group)
 {

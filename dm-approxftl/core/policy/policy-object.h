@@ -5,7 +5,7 @@
 
 #include "core/policy/ftl-policy.h"
 
-/* Increment this if the contract of policies changes, but no size in struct aftl_policy_object. */
+/* Increment this if the contract of policies changes in a way that no size below shows. */
 #define AFTL_POLICY_ABI 1
 
 #define AFTL_POLICY_SYMBOL "aftl_exported_policy"

@@ -28,7 +28,7 @@ struct aftl_block *aftl_policy_open_sparse_block(struct aftl_policy *policy, str
 	return block;
 }
 
-/* Return the LUN's first block or, if victims are superblocks, the first superblock's entry. */
+/* First victim candidate: the LUN's first block or, if victims are superblocks, the first one. */
 static struct aftl_block *get_first_victim_entry(const struct aftl_victim_candidates *closed)
 {
 	const struct aftl_media *media = aftl_policy_media(closed->policy);

@@ -175,7 +175,7 @@ struct aftl_policy_core {
  * struct aftl_policy - an instance of a policy; embedded in the struct of the policy
  * @type: its type
  * @ftl: its device, an argument of the services
- * @core: view of the device
+ * @core: configuration, state and services of its device
  * @next: next delegate, in the order of creation
  * @luns: state of the policy for each LUN, of type->lun_size
  * @arrays: arrays of the type; NULL where there is none

@@ -219,7 +219,7 @@ static struct span find_word_lines_to_relocate(struct aftl_policy *policy,
 	return span;
 }
 
-/* Count the valid pages that prevent further programs of @span, and list the first of them. */
+/* Count the valid pages that prevent further programs of @span; list some in ->piggyback. */
 static u32 count_valid_pages_preventing_programs(struct aftl_policy *policy,
 						 struct aftl_block *block, const struct span *span)
 {
@@ -448,7 +448,7 @@ static bool open_reprogram_block(struct aftl_policy *policy, struct aftl_lun *lu
 	return true;
 }
 
-/* Activate a candidate with reprogrammable pages, a new block, or a candidate to be emptied. */
+/* Set level->active to a candidate with reprogrammable pages, a new block, or one to be emptied. */
 static bool choose_active_reprogram_block(struct aftl_policy *policy, struct aftl_lun *lun,
 					  const struct aftl_program_request *need,
 					  struct level *level)
@@ -676,7 +676,7 @@ const struct aftl_policy_type aftl_policy_ressd = {
 	.about = "updated data in word lines that are reprogrammed, by super layers",
 	.streams = { AFTL_HOTNESS_NAMES },
 	.kinds = { AFTL_HOTNESS_NAMES, "collected", "displaced", "reprogrammable" },
-	/* Open blocks for cold data, relocated data, data displaced by reprograms, hot classes. */
+	/* one block each for cold, relocated and (by reprograms) displaced data and hot classes */
 	.open_blocks = 3 + LEVELS,
 	.no_parity = true,
 	.reserve = 2,

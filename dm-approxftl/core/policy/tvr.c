@@ -26,7 +26,7 @@ AFTL_PARAM_TABLE(own, PARAMS);
 
 static const struct aftl_param_group group = AFTL_PARAM_GROUP(own, true);
 
-/* Kinds of blocks, which are also the streams: WHOLE retention margins, and SHORT-lived data. */
+/* Block kinds and streams: WHOLE for data with retention margins, SHORT for short-lived data. */
 enum kind { WHOLE, SHORT, KINDS };
 
 static const struct own *tvr_params(const struct aftl_policy *policy)
