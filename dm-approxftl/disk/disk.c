@@ -18,10 +18,10 @@
 #include "core/persist/snapshot.h"
 #include "store/dev.h"
 
-/* Release the disk lock when aftl_get_amount_of_work_done() has grown so much: about 100 us. */
+/* Units of aftl_get_amount_of_work_done() after which the disk lock is released: about 100 us. */
 #define SLICE_WORK 128
 
-/* Work slices of a submitter or a store's worker before advance_disk_to_now_work() runs. */
+/* Largest number of work slices of a submitter; advance_disk_to_now_work() does the others. */
 #define OWN_SLICES 64
 
 /* Limit of the sectors of requests that a soft interrupt ends: copying them takes about 50 us. */
@@ -99,7 +99,7 @@ static void arm_disk_timer(struct aftl_disk *disk)
 	hrtimer_start(&disk->timer, ns_to_ktime(next_ns), HRTIMER_MODE_ABS_SOFT);
 }
 
-/* Return true if the disk has a failure that user space must be told of once. */
+/* Return true if the disk is read-only or its block device failed; user space is told so once. */
 static bool disk_has_unreported_failure(const struct aftl_disk *disk)
 {
 	return aftl_is_read_only(disk->ftl) || (disk->durable && aftl_dev_get_error(disk->durable));

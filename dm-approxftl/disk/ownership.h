@@ -64,7 +64,7 @@ enum aftl_table_state {
 enum aftl_resume {
 	AFTL_RESUME_NEW,	/* no data yet: use the table's spare device, or open a volume */
 	AFTL_RESUME_AGAIN,	/* this table owns the device's data already */
-	AFTL_RESUME_TAKE_OVER,	/* the data are another table's, or a failed resume has left them */
+	AFTL_RESUME_TAKE_OVER,	/* take the data from another table or from a failed resume */
 };
 
 struct aftl_table;
@@ -124,7 +124,7 @@ bool aftl_table_find_old_owner(const struct aftl_table *table, struct aftl_table
 
 /**
  * aftl_table_begin_data_takeover() - reserve the data for a table that is being resumed
- * @table: table that fits the data
+ * @table: table whose parameters fit the data
  *
  * The previous owner loses them.
  *
@@ -191,7 +191,7 @@ struct aftl_device *aftl_table_end_free(struct aftl_table *table);
 void aftl_table_put_new_device_in_use(struct aftl_table *table);
 
 /**
- * aftl_table_replace_device() - replace the device with the data by the spare device, their copy
+ * aftl_table_replace_device() - replace a device by the spare one, to which its data were moved
  * @table: owner
  *
  * Return: the previous device, to be destroyed.

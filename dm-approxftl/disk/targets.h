@@ -124,7 +124,7 @@ int aftl_call_fn_on_target_of_device(dev_t dev, aftl_target_fn fn, void *data);
 
 /**
  * aftl_call_fn_on_each_target() - call @fn for each target that owns data
- * @fn: function; may use the request queue but not the disks; its result is ignored
+ * @fn: function that uses the request queue at most, not the disks; its result is ignored
  * @data: second argument of @fn
  *
  * Calls nothing after a fatal signal.

@@ -245,7 +245,7 @@ struct aftl_dev {
 	struct list_head unpersisted;
 	bool safe;
 	u32 reserve;
-	spinlock_t lock; /* protects the queue and the members listed at @lock in the kernel-doc */
+	spinlock_t lock; /* protects the queue; @lock above lists all members that it protects */
 	struct aftl_dev_op **op_chunks;
 	u32 op_mask;
 	u32 op_fixed;
@@ -329,7 +329,7 @@ int __must_check aftl_dev_begin_use(struct aftl_dev *dev, const struct aftl_conf
 				    struct aftl_error *error);
 
 /**
- * aftl_dev_suspend() - execute all operations, commit, and hold the worker
+ * aftl_dev_suspend() - execute all operations, commit, and stop the queue's worker
  * @dev: store; idle until aftl_dev_begin_use() or aftl_dev_resume()
  *
  * Context: process; the FTL must not be called meanwhile. May sleep. Return: 0, or the first error
@@ -417,9 +417,9 @@ int aftl_dev_wait_for_room_in_queue(struct aftl_dev *dev, bool killable);
 void aftl_dev_drain_queue(struct aftl_dev *dev);
 
 /**
- * aftl_dev_stop_or_run_queue_worker() - hold the worker, or let it run
+ * aftl_dev_stop_or_run_queue_worker() - stop the queue's worker, or let it run
  * @dev: store
- * @held: true: the worker starts nothing more; only writes may still be in flight on return
+ * @held: true: the worker starts nothing more; on return only its writes may be in flight
  *
  * Context: process, no lock held; sleeps.
  */

@@ -251,7 +251,7 @@ int aftl_dev_begin_use(struct aftl_dev *dev, const struct aftl_config *config,
 		return 0;
 	record_device_time(dev);
 	ret = aftl_volume_mark_in_use(dev->volume, aftl_policy_type(ftl), config);
-	/* If the store was used before, start the worker: it fails requests, which else block. */
+	/* After a failure, run the worker of a store used before, too: it fails all requests. */
 	if (ret && !dev->used)
 		return aftl_fail(error, ret, "the volume cannot be written");
 	if (ret)

@@ -89,7 +89,7 @@ static void bdev_handle_ended_bio(struct bio *bio)
 	int error = blk_status_to_errno(bio->bi_status);
 	bool write = op_is_write(bio_op(bio));
 
-	/* A failed metadata write is permanent; io->done() may remap other failed writes. */
+	/* A failed metadata write fails the device; io->done() may remap other failed writes. */
 	if (write && error && bio_to_bdev_bio(bio)->io == &bio_to_bdev_bio(bio)->own)
 		aftl_bdev_set_error(device, error);
 	/* Free a read's bio before io->done(), which may free @device; a write keeps @device. */

@@ -220,7 +220,7 @@ static bool must_keep_plp_entry_of_tag(const struct aftl_dev *dev, u32 tag)
 	return !dev->tags[tag].persisted || aftl_get_buffered_write(dev->disk->ftl, tag, &what);
 }
 
-/* Add the release of @tag's PLP entry to dev->releases or, if that has @tag, to the queue. */
+/* Add @tag to dev->releases, to release its PLP entry; if it is there, queue an operation. */
 static void queue_plp_release(struct aftl_dev *dev, u32 tag)
 {
 	struct aftl_dev_tag *at = &dev->tags[tag];
@@ -765,7 +765,7 @@ static void load_source_data_of_copy_ops(struct aftl_dev *dev, const struct batc
 	if (read_sources_of_copies(dev, batch, false) && read_sources_of_copies(dev, batch, true))
 		mark_unreadable_copies_lost(dev, batch);
 	/*
-	 * After a failure of the device leave copies unloaded, so that readers use their sources.
+	 * After a failure do not mark copies as loaded, so that readers use their sources.
 	 */
 	if (aftl_dev_get_error(dev))
 		return;
@@ -867,7 +867,7 @@ static u32 report_lost_units_to_ftl(struct aftl_dev *dev, u32 number, u32 run)
 	return run;
 }
 
-/* Write a run in one transfer. It is part of one program: AFTL_DEV_PROGRAM ends each program. */
+/* Write adjacent ppns in one transfer; all are of one program, which AFTL_DEV_PROGRAM ends. */
 static u32 write_adjacent_ops(struct aftl_dev *dev, u32 number, u32 end)
 {
 	struct aftl_dev_op *op = aftl_dev_op_at(dev, number);
@@ -980,7 +980,7 @@ static bool is_op_waiting_for_plp_slot(const struct aftl_dev *dev, u32 until)
 	return (s32)(dev->waiting - until) < 0;
 }
 
-/* Return the first operation in [@from, @until) that waits for a PLP slot; @end if none does. */
+/* Return the first operation in [@from, @until) that waits for a PLP slot, else @end. */
 static u32 find_op_waiting_for_plp_slot(const struct aftl_dev *dev, u32 from, u32 until, u32 end)
 {
 	for (; from != until; from++)
@@ -997,7 +997,7 @@ static void persist_entries_waiting_for_plp_slot(struct aftl_dev *dev, u32 until
 	while (is_op_waiting_for_plp_slot(dev, until)) {
 		struct aftl_dev_op *op = aftl_dev_op_at(dev, dev->waiting);
 
-		/* Find the next waiting operation now: a completed @op may lose its memory. */
+		/* Find the next waiting operation before @op completes and its memory is reused. */
 		dev->waiting = find_op_waiting_for_plp_slot(dev, dev->waiting + 1, until, end);
 		if (!ret)
 			persist_plp_entry(dev, op);

@@ -119,7 +119,7 @@ static struct aftl_dev_op **get_ring_chunk_entry(const struct aftl_dev *dev, u32
 	return &dev->op_chunks[number >> AFTL_DEV_CHUNK_SHIFT & dev->op_mask];
 }
 
-/* Return the number of operations neither in the ring's fixed part nor reserved, less @ops. */
+/* Return how many operations fit beside the ring's fixed part, the reserved ones and @ops. */
 static s64 count_surplus_ops(const struct aftl_dev *dev, u32 ops)
 {
 	return (s64)dev->op_count - dev->op_fixed - dev->claimed - ops;
