@@ -242,7 +242,7 @@ static int check_pwritev_argument(const struct approxftl_pwritev *pwritev, const
 	return file->f_mode & FMODE_WRITE ? 0 : -EBADF;
 }
 
-/* Tag the written range, because a scope does not affect write-back of the page cache. */
+/* Tag the written range: a tag of the calling thread would not affect write-back of its pages. */
 static int tag_written_range(struct approxftl_pwritev *pwritev, struct file *file, u64 bytes)
 {
 	u64 first = pwritev->offset;

@@ -32,7 +32,7 @@ union argument {
 };
 
 /**
- * struct call - ioctl
+ * struct call - an ioctl of /dev/approxftl
  * @size: current size of its structure
  * @least: size of the structure in version 1 of the interface
  * @run: handler

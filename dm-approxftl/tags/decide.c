@@ -267,8 +267,8 @@ static void count_tag_decision(const struct aftl_tag_decision *decision, u32 uni
 
 /*
  * Decide the quality level of the bio's leading logical pages of one level, and split the bio
- * before the first page of another level. Returns the decision for the first page, or for a later
- * one that is tagged precise.
+ * before the first page of another level. Returns the decision for the first page or, if a later
+ * one of the same level is tagged precise, for that page.
  */
 static struct aftl_tag_decision decide_for_leading_units(struct tag_query *query, struct bio *bio)
 {

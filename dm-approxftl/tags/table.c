@@ -83,7 +83,7 @@ static struct aftl_account *find_user_account(kuid_t uid)
 	return NULL;
 }
 
-/* Charge @file to @uid, or return -ENOSPC. Set *@fresh to NULL if it becomes @uid's account. */
+/* Charge @file to @uid's account, or return -ENOSPC. A new account is *@fresh, which is cleared. */
 static int charge_file_to_user_quota(struct aftl_file *file, kuid_t uid,
 				     struct aftl_account **fresh)
 {

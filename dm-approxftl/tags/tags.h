@@ -332,7 +332,7 @@ int __must_check aftl_watch_init(void);
 void aftl_watch_exit(void);
 
 /**
- * aftl_watch_add_sb() - begin tagging files of a file system by their user.approxftl
+ * aftl_watch_add_sb() - begin tagging files of a file system by attribute user.approxftl
  * @sb: super block; the caller has a reference
  *
  * Does nothing if the file system is watched already.
@@ -343,7 +343,7 @@ void aftl_watch_exit(void);
 int __must_check aftl_watch_add_sb(struct super_block *sb);
 
 /**
- * aftl_watch_remove_sb() - stop tagging files of a file system by their user.approxftl
+ * aftl_watch_remove_sb() - stop tagging files of a file system by attribute user.approxftl
  * @sb: super block; the caller has a reference
  *
  * Context: process; may sleep.
@@ -479,7 +479,7 @@ void aftl_blktrace_emit_write_zeroes(const struct aftl_target *target, const str
  * @tag: tag of the region; AFTL_TAG_NONE ends it
  * @label: name of the region, or ""
  *
- * Beyond max_notes a second, regions of callers without CAP_SYS_ADMIN are not noted.
+ * Callers without CAP_SYS_ADMIN can add max_notes (a module parameter) regions and labels a second.
  *
  * Context: process; may sleep.
  */
@@ -490,7 +490,7 @@ void aftl_blktrace_emit_task_tag_change(u32 owner, u32 tag, const char *label);
  * @label: label
  *
  * Context: process; may sleep.
- * Return: 0, or -EAGAIN beyond max_notes a second for callers without CAP_SYS_ADMIN.
+ * Return: 0; -EAGAIN for more than max_notes labels a second of callers without CAP_SYS_ADMIN.
  */
 int __must_check aftl_blktrace_emit_user_label(const char *label);
 

@@ -42,7 +42,7 @@ static u64 count_programmed_units(const struct aftl_counters *counters)
 	       counters->programmed_parity_units;
 }
 
-/* Return the worse of "rw", "ro" and "fail": of @mode (of earlier disks) and the state of @disk. */
+/* Return the worse of @mode, that of the disks before, and the mode of @disk: rw, ro or fail. */
 static const char *get_worse_device_mode(const char *mode, const struct aftl_disk *disk)
 {
 	if (!strcmp(mode, "fail") || (disk->durable && aftl_dev_get_error(disk->durable)))
@@ -143,7 +143,7 @@ void aftl_target_status(struct dm_target *ti, status_type_t type, unsigned int s
 		mutex_unlock(&target->gate);
 		break;
 	case STATUSTYPE_TABLE:
-		mutex_lock(&target->gate); /* keeps the message "policy" from changing options */
+		mutex_lock(&target->gate); /* the message "policy" changes options under it */
 		aftl_options_print(&target->options, result, maxlen);
 		mutex_unlock(&target->gate);
 		break;

@@ -634,7 +634,7 @@ static int execute_resume_action_of_target(struct aftl_target *target, enum aftl
 static int target_preresume(struct dm_target *ti)
 {
 	struct aftl_target *target = ti->private;
-	unsigned int flags = memalloc_noio_save(); /* Reclaim must not write to this device. */
+	unsigned int flags = memalloc_noio_save(); /* keeps reclaim from writing to this device */
 	struct aftl_error error;
 	int ret = begin_target_resume(target, &error);
 
