@@ -11,7 +11,7 @@ static u64 compute_page_transfer_ns(const struct aftl_config *config,
 	return config->command + geo->page_bytes * 1000ULL / config->bus;
 }
 
-/* Return for how long a program keeps the die busy, per page, with the policy "baseline". */
+/* Return the die time of a program with policy "baseline", divided by its number of pages. */
 static u64 compute_page_write_die_ns(const struct aftl_config *config,
 				     const struct aftl_geometry *geo)
 {

@@ -40,7 +40,7 @@ void sim_arrivals_init(struct sim_arrivals *arrivals, const struct sim_options *
 
 /**
  * sim_set_arrival_time() - return the arrival time of @request since the start of the stream
- * @free_ns: time when the request's slot in a closed queue became free
+ * @free_ns: with a closed queue, the time at which the queue got room for the request
  */
 u64 sim_set_arrival_time(struct sim_arrivals *arrivals, const struct sim_request *request,
 			 u64 free_ns);

@@ -25,7 +25,7 @@ struct sim_change {
 
 /**
  * struct sim_changes - changes of the device during a run
- * @all: in the order of the stream; changes at the same request are applied in turn
+ * @all: by request number; changes at the same request in the order of the command line
  * @count: number of changes
  */
 struct sim_changes {

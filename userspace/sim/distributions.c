@@ -210,8 +210,8 @@ u64 zipf_draw_rank(const struct zipf *zipf, struct aftl_random *random)
 }
 
 /*
- * Runs of tags are a two-state Markov chain. The mean run length and the share determine both
- * transition probabilities.
+ * Tagged and untagged writes come in runs, by a two-state Markov chain. The mean run length and the
+ * share of tagged writes determine both transition probabilities.
  */
 
 bool init_approx_tag_generator(struct tags *tags, u32 share, u32 mean_run,

@@ -72,7 +72,7 @@ static int submit_request_to_drive(struct sim_drive *drive, const struct sim_req
 	return submit_and_count_ftl_request(drive, request, error);
 }
 
-/* Submit the background writer's next request if it is due. The writer stops with the stream. */
+/* Submit the background writer's next request if due. The writer ends with the request stream. */
 static int submit_background_write(struct sim_drive *drive, struct aftl_error *error)
 {
 	struct aftl_request *request;

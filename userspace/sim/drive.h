@@ -76,7 +76,7 @@ struct sim_drive {
  * @options: options of the command line
  * @error: receives the error message on failure
  *
- * Return: as sim_stream_open()
+ * Return: 0, or the negative error number of sim_stream_open()
  */
 int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
 		   struct aftl_error *error);

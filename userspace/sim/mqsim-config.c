@@ -354,7 +354,7 @@ static bool does_mqsim_value_equal(const struct config *config, enum row row, co
 	return !strcmp(config->values[row], word);
 }
 
-/* Set "bits" 2 if LSB and MSB pages have different times in ssdconfig.xml, else 1. */
+/* Set parameter bits to 2 if LSB and MSB pages have different times in ssdconfig.xml, else to 1. */
 static int apply_mqsim_page_times(const struct config *config, const u64 *number,
 				  struct aftl_error *error)
 {

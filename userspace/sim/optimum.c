@@ -109,7 +109,7 @@ static void remove_buffer_heap_entry(struct buffer *buffer, u32 place)
 		sift_buffer_heap_entry(buffer, place, last);
 }
 
-/* Set OPTIMUM_KEPT on as many writes as possible whose versions fit until they are overwritten. */
+/* Set OPTIMUM_KEPT on as many writes as the write buffer can hold until they are overwritten. */
 static int mark_coalesced_writes(const struct optimum_device *device, struct optimum_stream *stream,
 				 const struct future *future, struct optimum *optimum)
 {
@@ -265,7 +265,7 @@ static void invalidate_unit_in_log_block(struct collector *log, u32 unit)
 		erase_log_block(log, index);
 }
 
-/* Return the index in log->open for data overwritten at @death; close a past window's block. */
+/* Return the index in log->open for data overwritten at @death; close an older window's block. */
 static u32 get_time_window_index_of_overwrite(struct collector *log, u32 death)
 {
 	u64 window = log->window;
@@ -456,8 +456,8 @@ static void reset_offline_collector(struct collector *log, u32 levels, u32 windo
 /**
  * struct schedule - how to divide time into windows
  * @levels: levels of windows; each level has windows twice as long as those of the previous level
- * @open: open blocks, in quarters of the blocks of the spare space; level 0 has twice the share of
- *	another level
+ * @open: number of open blocks of all levels, in quarters of the number of blocks of the spare
+ *	space; level 0 has twice as many open blocks as each other level
  * @length: operations in a window of level 0, in sixteenths of the units of the spare space
  */
 struct schedule {

@@ -27,7 +27,7 @@ static void load_or_save_outcome_bytes(struct transfer *transfer, void *data, si
 		transfer->good = fwrite(data, 1, size, transfer->file) == size;
 }
 
-/* Transfer the array that @list points to, if not NULL. When reading, allocate the array. */
+/* Write the array @list, or read an array into new memory; if @list is NULL, there is no array. */
 static void *load_or_save_outcome_array(struct transfer *transfer, void *list, size_t count,
 					size_t size)
 {

@@ -100,8 +100,8 @@ static void process_next_chunk_of_consumer(struct crew *crew, struct lane *lane)
 }
 
 /*
- * Make or process a chunk; return false if there is no work. Make a chunk if less than half of
- * PIPELINE_AHEAD chunks are ready, and, up to PIPELINE_AHEAD, if no lane waits for a thread.
+ * Make or process a chunk; return false if there is no work. Make one if fewer than half of
+ * PIPELINE_AHEAD are ready, or if fewer than PIPELINE_AHEAD are and no lane can process one.
  */
 static bool make_or_process_one_chunk(struct crew *crew)
 {

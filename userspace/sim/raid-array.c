@@ -33,7 +33,7 @@ struct raid_waiter {
 /**
  * struct raid_operation - a request to a member
  * @request: the core's request
- * @owner: read of the user, or NULL for an operation of @stripe
+ * @owner: host read of which this is a part; NULL for an operation of the stripe cache
  */
 struct raid_operation {
 	struct aftl_request request;

@@ -51,7 +51,7 @@ static void write_block_table_json(struct json_writer *json, const struct sim_re
 	json_end_object(json);
 }
 
-/* Write the name, such as the program mode, of each page as JSON; null for an erased page. */
+/* Write a name, such as that of its program mode, for each page as JSON; null if it is erased. */
 static void write_name_list_json(struct json_writer *json, const char *key,
 				 const struct sim_page_map *map, u32 pages, u32 (*number)(u16 attr),
 				 const char *const *names)

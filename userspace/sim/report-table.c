@@ -517,7 +517,7 @@ static void print_stream_statistics(const struct sim_result *result, FILE *out)
 	fputc('\n', out);
 }
 
-/* Print the statistics of FDP's log page: host writes, media writes, erases; then the events. */
+/* Print a handle's FDP statistics: units of host, media, erases and relocations; reclaim units. */
 static void print_handle_statistics(const struct sim_result *result, unsigned int handle, FILE *out)
 {
 	const struct aftl_handle_stats *stats = &result->stats.handles[handle];

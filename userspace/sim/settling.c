@@ -7,7 +7,7 @@
  */
 #include "settling.h"
 
-/* Batches in a group of MSER-5; a cut leaves more than a fraction of 1 / KEPT of all groups. */
+/* Batches in a group of MSER-5; each cut keeps more than 1 / KEPT of all groups. */
 #define GROUP 5
 #define GROUPS (SETTLING_BATCHES / GROUP)
 #define KEPT 4

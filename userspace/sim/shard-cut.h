@@ -23,7 +23,7 @@ struct shard_list {
  * @lists: by shard
  * @layout: layout of the device
  * @request: request of the host; @time_ns is its arrival in device time
- * @number: see struct shard_work
+ * @number: number of the host's request among the reads and writes of its epoch
  * @epoch: epoch of arrival
  *
  * A request is split at chunk boundaries, but a discard has one part in each shard. A flush

@@ -8,7 +8,7 @@
 #include "shard.h"
 #include "core/base/shards.h"
 
-/* Prefetch page states of the next FAR requests, and L2P entries of the next FAR + 1 to 2 * FAR. */
+/* Prefetch page states of the next FAR requests, and L2P entries of the FAR requests after them. */
 #define FAR 16U
 
 #define EPOCHS 2
@@ -16,7 +16,7 @@
 /**
  * struct part - a request in flight
  * @request: the core's request
- * @number: see struct shard_work
+ * @number: number of the host's request among the reads and writes of its epoch
  * @whole: request that it is a part of, or NULL
  * @part: index of the part in @whole
  * @epoch: epoch of arrival
@@ -32,7 +32,7 @@ struct part {
 /**
  * struct end - completion of a host request
  * @request: the request
- * @number: see struct shard_work
+ * @number: number of the host's request among the reads and writes of its epoch
  * @response_ns: response time
  * @service_ns: service time of the part that completed last
  * @fresh: it arrived in the epoch of its completion

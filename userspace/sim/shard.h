@@ -31,7 +31,7 @@ struct whole_part {
  * @left: number of incomplete parts
  * @count: number of parts
  * @request: the host's request
- * @number: see struct shard_work
+ * @number: number of the host's request among the reads and writes of its epoch
  * @epoch: epoch of arrival
  * @parts: completion of each part
  */

@@ -32,7 +32,7 @@ void slowest_add_request(struct sim_slowest *slowest, struct observed_request *o
 	memcpy(slowest->requests[i].waits_ns, observed->waits.ns, sizeof(observed->waits.ns));
 }
 
-/* Return the reason with the longest wait in @left, and clear that time; AFTL_WAITS: none. */
+/* Return the reason with the longest time in @left, and clear the time; AFTL_WAITS: all are 0. */
 static u32 find_and_clear_largest_wait_reason(u64 left[AFTL_WAITS])
 {
 	u32 most = 0;

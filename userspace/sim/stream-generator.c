@@ -256,7 +256,7 @@ static u64 draw_address_in_drifting_window(struct generator *generator)
 	       generator->places;
 }
 
-/* Draw an address in an active extent; after its last request draw another extent instead. */
+/* Draw an address in a random extent in use; after some requests another extent replaces it. */
 static u64 draw_address_in_active_extent(struct generator *generator)
 {
 	struct aftl_random *random = &generator->place_random;
@@ -531,7 +531,7 @@ static int fit_footprint_to_device(struct generator *generator, const struct sim
 	return 0;
 }
 
-/* Draw the active extents. Call this after init_random_sequences(). */
+/* Draw the extents (address ranges) used first; call this after init_random_sequences(). */
 static void prepare_active_extents(struct generator *generator, const struct sim_options *options)
 {
 	if (generator->workload != SIM_WORKLOAD_ACTIVE)

@@ -9,7 +9,7 @@
 
 #define PURPOSE_TENANT 101
 
-/* Value of an option that lists one value for each tenant; @value has the syntax of one value. */
+/* List @text of an option with a value for each tenant; @value: the option with one value. */
 struct tenant_list {
 	const char *text;
 	struct option_row value;
