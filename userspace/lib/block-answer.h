@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Parsers of the target's answers to the messages "blocks FIRST COUNT" and "lost UNIT". */
+/* Parsers of the target's answers to the messages "blocks" and "lost" (lost units). */
 #ifndef AFTL_BLOCK_ANSWER_H
 #define AFTL_BLOCK_ANSWER_H
 

@@ -228,7 +228,7 @@ int command_report_missing_equals(const char *option, const char *word, struct a
 			 option, word, cut);
 }
 
-/* If @code, from getopt_long(), is an option without its optional value, return it, else NULL. */
+/* Return the option @code, from getopt_long(), if its optional value is missing, else NULL. */
 static const struct command_option *find_blank_option(const struct command_line *line, int code)
 {
 	const struct command_option *option;
@@ -239,7 +239,7 @@ static const struct command_option *find_blank_option(const struct command_line 
 	return option->kind == COMMAND_FILE ? option : NULL;
 }
 
-/* Take the operand @word. @blank: the option before @word, if its optional value is absent. */
+/* Pass operand @word to the command. @blank: option before it whose optional value is missing. */
 static int pass_operand_to_command(const struct command_line *line, void *fields, const char *word,
 				   const struct command_option *blank, struct aftl_error *error)
 {

@@ -19,7 +19,7 @@ enum command_kind {
 	COMMAND_SWITCH,
 	/* An optional file name: -jFILE or --json=FILE; without one, "-" for standard output. */
 	COMMAND_FILE,
-	/* command_line.other() handles options of type COMMAND_OTHER and of all larger types. */
+	/* command_line.other() handles options whose kind is COMMAND_OTHER or a larger number. */
 	COMMAND_OTHER,
 };
 

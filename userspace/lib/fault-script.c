@@ -12,8 +12,8 @@
  * @path: path of the script
  * @script: the faults read so far
  * @open: a table [[fault]] has begun
- * @words: words of the table's fault, as aftl_fault_parse() takes them; empty where the table has
- *	no key
+ * @words: words of the table's fault, for aftl_fault_parse(); a word whose key is not in the table
+ *	is empty
  */
 struct reader {
 	const char *path;

@@ -20,7 +20,7 @@ void human_format_time_without_padding(char text[HUMAN_SIZE], u64 ns);
 
 void human_format_bytes(char text[HUMAN_SIZE], u64 bytes);
 
-/* Print @value / 10^@decimals, followed by @end. */
+/* Print @value / 10^@decimals, then the string @end, such as a unit. */
 void format_fixed_point(char text[HUMAN_SIZE], u64 value, unsigned int decimals, const char *end);
 
 /* Return @part * @scale / @whole, or 0 if @whole is 0. */

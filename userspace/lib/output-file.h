@@ -17,7 +17,7 @@
  * @path: path as the user typed it; "-" is standard output
  * @target: final name: @path with links resolved; empty if the file is written in place
  * @temporary: current name
- * @apart: the file at @target cannot be replaced; commit overwrites its content instead
+ * @apart: the file at @target cannot be replaced; output_file_commit() overwrites it instead
  * @stream: stream of output_file_open()
  */
 struct output_file {
@@ -58,7 +58,7 @@ void output_file_abandon(struct output_file *file);
 int __must_check output_file_open(struct output_file *file, const char *path, const char *option,
 				  bool force, struct aftl_error *error);
 
-/* Close the stream and commit the file. */
+/* Close the stream and call output_file_commit(), which gives the file its final name. */
 int __must_check output_file_close(struct output_file *file, struct aftl_error *error);
 
 #endif

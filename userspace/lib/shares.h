@@ -28,8 +28,8 @@ struct share {
 bool parse_fraction_or_percentage(const char *text, struct share *share);
 
 /*
- * Refuse a percentage such as op=1, which may mean 1 % or, as a fraction, 100 %. The target accepts
- * it in a table line, which is a stable format.
+ * Refuse the value 1 of a parameter in percent, which may mean 1 % or, as a fraction, 100 %. The
+ * target accepts it in a table line, which is a stable format.
  */
 int __must_check check_percentage_is_unambiguous(const char *key, const char *value,
 						 struct aftl_error *error);

@@ -60,7 +60,7 @@ struct target_size {
 	u64 memory_bytes;
 };
 
-/* Policy of devices and volumes that programs make without a choice, as in "approxftl sim". */
+/* Policy of a device or volume for which the user chose none; also that of "approxftl sim". */
 #define TARGET_LINE_POLICY "baseline"
 
 /* Set the target's defaults: store ram, profile demo, policy approxftl, timing real. */

@@ -109,7 +109,7 @@ int target_status_parse(struct target_status *status, const char *text, struct a
 
 /* Statistics */
 
-/* struct place - a statistic that the target always reports, and the field that receives it */
+/* struct place - name of a statistic that the target always reports, and address of its value */
 struct place {
 	const char *name;
 	u64 *value;

@@ -81,7 +81,7 @@ int __must_check target_stats_parse(struct target_stats *stats, const char *text
  * @now: the later answer; receives the difference
  * @before: the earlier answer; if the statistics were reset in between, @now is unchanged
  *
- * The maximum lateness in a difference is up to 1/32 too high. device_ns and since_ns stay as is.
+ * The maximum lateness in a difference is up to 1/32 too high. device_ns and since_ns are kept.
  */
 void target_stats_subtract_earlier_counts(struct target_stats *now,
 					  const struct target_stats *before);
