@@ -234,7 +234,7 @@ static void draw_zone_params(struct life *life, struct aftl_config *config)
 }
 
 /*
- * Combine features that the functions above keep apart: superblocks with several planes, an SLC
+ * Combine features that other random devices never combine: superblocks with several planes, an SLC
  * cache and each victim selector; translation pages on flash; placement handles; two passes.
  */
 static void configure_crossed_features(struct aftl_config *config)

@@ -648,8 +648,8 @@ static void queue_durable_retire_ops(struct test_listener *self, u32 first, u32 
 
 /**
  * struct durable_flush - a flush in progress
- * @request: its request
- * @stamps: for each unit, the stamp that was complete when the flush was submitted
+ * @request: request of the flush
+ * @stamps: for each unit, stamp of the last write that had completed when the flush was submitted
  */
 struct durable_flush {
 	struct durable_flush *next;

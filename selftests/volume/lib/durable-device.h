@@ -22,7 +22,7 @@ struct durable_op;
 struct durable_tag;
 
 /**
- * struct durable_unit - what a read of a logical page may return
+ * struct durable_unit - stamps of the writes whose data a read of a logical page may return
  * @covered: stamp of the newest write that is durable
  * @completed: newest stamp of a completed request
  * @newest: stamp of the newest write or discard

@@ -317,7 +317,7 @@ void lying_disk_crash(struct lying_disk *disk, enum disk_crash crash, struct aft
 
 		apply_crash_to_write(disk, write, crash, left, random);
 		left -= left > 0;
-		/* Apply this write before later writes to the same place of the disk. */
+		/* Apply older writes before newer writes to the same sectors. */
 		memcpy(disk->bytes + write->offset, disk->durable + write->offset, write->size);
 		free(write);
 	}
