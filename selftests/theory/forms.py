@@ -45,7 +45,7 @@ def windowed_greedy_amplification(load: float, pages: int, share: float) -> floa
     valid pages is collected.
     """
     def compute_excess_of_valid_pages(rate: float) -> float:
-        """Return how far a block's mean valid pages at this overwrite rate exceed load * pages."""
+        """Return the mean valid pages of a block at overwrite rate `rate`, minus load * pages."""
         def compute_excess_of_block_share_sum(turn: float) -> float:
             return turn + share - 1 + float(np.exp(-rate * turn * pages)) / (rate * pages)
 

@@ -57,7 +57,7 @@ def test_two_equal_data_classes_equal_a_single_class() -> None:
 
 
 def test_mean_waits_of_a_priority_queue_are_as_published() -> None:
-    """M/D/1 waits half as long as M/M/1; priorities do not change the mean work that waits."""
+    """M/D/1 waits half as long as M/M/1; priorities leave the mean waiting work unchanged."""
     assert forms.compute_mean_wait_of_each_priority([(0.5, 1)]) == pytest.approx([0.5])
     shares = ((0.3, 1.0), (0.1, 4.0))
     waits = forms.compute_mean_wait_of_each_priority(shares)
