@@ -9,7 +9,7 @@
 #include "core/base/random.h"
 #include "tap.h"
 
-/* The media that the tests program directly, without an FTL. */
+/* The flash blocks and pages that the tests program directly, without an FTL. */
 static struct {
 	struct aftl_config config;
 	struct aftl_geometry geo;
@@ -196,7 +196,7 @@ static u64 sum_raw_errors(u32 class)
 	return sum;
 }
 
-/* Check the sum of raw errors of all units of the media against @rate, in 10^-12 per bit. */
+/* Check the sum of raw errors of all programmed units against @rate, in 10^-12 per bit. */
 static void check_error_rate(u32 class, u64 rate)
 {
 	double wanted = (double)lab.geo.ppns * lab.geo.unit_bits * rate / 1e12;

@@ -554,7 +554,7 @@ static void run_adversary_on_profile(const char *profile, u32 conditions)
 
 	open_attacked_device(&store);
 	test_device_add_listener(&device, &listener);
-	/* Blocks of a policy whose proposals are refused may never fill: writes may fail. */
+	/* If the core refuses placements by the policy, blocks may never fill: writes may fail. */
 	store.full_disk = true;
 	send_requests_until_check_fails(600 * get_attack_factor_from_env(), conditions & AGED);
 	check_attacked_device(&store, profile, adversary.type.name, conditions);

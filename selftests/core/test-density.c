@@ -187,7 +187,7 @@ TAP_TEST(without_sparse_blocks_the_policy_equals_approxftl)
 	CHECK(!memcmp(kinds, aftl_get_stats(device.ftl)->kind_blocks, sizeof(kinds)));
 }
 
-/* With ApproxFTL on, sparse blocks are filled first, and the core refuses no proposal. */
+/* With ApproxFTL on, sparse blocks are filled first, and the core refuses no placement. */
 TAP_TEST(sparse_blocks_are_filled_before_approxftls_blocks)
 {
 	const u64 *kinds;

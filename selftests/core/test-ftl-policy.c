@@ -10,7 +10,7 @@
 #include "stream.h"
 #include "tap.h"
 
-/* The test policy has four streams: even and odd lpns, each written by the host or relocated. */
+/* The test policy has four write streams: even and odd lpns, host writes and relocations. */
 enum { EVEN, ODD, MOVED_EVEN, MOVED_ODD, STREAMS };
 
 /* Per-device arrays that the test policy lets the core allocate. */
@@ -32,7 +32,7 @@ static struct sums *witness_sums_of(const struct aftl_policy *policy)
 	return aftl_device_state(policy, SUMS, struct sums);
 }
 
-/* If set, the test policy answers another stream for relocated pages at every call. */
+/* If set, the test policy names another write stream for relocated pages at every call. */
 static bool fickle;
 
 static u32 count_query_and_choose_stream(struct aftl_policy *policy,

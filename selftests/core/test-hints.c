@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Write hints reach the policy, and data of different streams are not mixed.
+ * Write hints reach the policy, and data of different write streams are not mixed.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/lun-allocation.h"
@@ -20,7 +20,7 @@ static u32 said[AFTL_LIFETIMES][256];
 static u32 placed;
 static u32 strange;
 
-/* Test policy that maps each lifetime hint to a stream. */
+/* Test policy that maps each lifetime hint to a write stream. */
 
 static u32 stream_of_lifetime_hint(struct aftl_policy *policy, const struct aftl_host_write *write)
 {
@@ -73,7 +73,7 @@ static void write_unit_with_hint(u32 unit, u32 units)
 	test_drain_requests_to_depth(&device, 16);
 }
 
-/* No page may hold units of two streams. */
+/* No flash page may hold units of two write streams. */
 static void check_each_page_has_one_stream(u32 units)
 {
 	u32 page_units = device.ftl->geo.page_units;
@@ -206,7 +206,7 @@ TAP_TEST(lifetime_hints_reduce_write_amplification)
 	CHECK_RANGE(write_amplification_permille(), 1000, without * 9 / 10);
 }
 
-/* Each stream has its open block, and relocation keeps data in their stream. */
+/* Each write stream has its open block, and relocation keeps data in their write stream. */
 TAP_TEST(streams_have_blocks_of_their_own)
 {
 	const struct aftl_stats *stats;
@@ -290,7 +290,7 @@ TAP_TEST(saving_resets_the_streams_that_a_snapshot_does_not_store)
 	CHECK_EQ(bind[aftl_get_index_of_write_stream(AFTL_PRECISE, 4)].left, 0);
 }
 
-/* A policy may answer 16 different streams at most. */
+/* A policy may name 16 different write streams at most. */
 
 static u32 answer;
 

@@ -98,7 +98,7 @@ static bool propose_block_of_next_lun(struct wild *wild, struct aftl_lun *lun,
 	return geo->luns > 1;
 }
 
-/* Propose an illegal place; legal places come from aftl_place_sequential(). */
+/* Propose an illegal page; aftl_place_sequential() proposes legal pages. */
 static void propose_illegal_placement(struct wild *wild, struct aftl_lun *lun,
 				      struct aftl_placement *placement)
 {
@@ -258,7 +258,7 @@ static void misbehaving_close_any_block(struct aftl_policy *policy, struct aftl_
 	aftl_policy_close_block(policy, block);
 }
 
-/* The policy refuses some relocations, and answers invalid streams and data classes. */
+/* The policy refuses some relocations, and names invalid write streams and data classes. */
 static bool misbehaving_answer_relocation(struct aftl_policy *policy,
 					  const struct aftl_relocation *move, u32 *class,
 					  u32 *stream)
@@ -406,7 +406,7 @@ static void check_misbehaviours_are_counted(u32 kind)
 
 	for (i = 0; i < ARRAY_SIZE(shapes) && !tap_failure_count(); i++) {
 		check_misbehaving_policy(kind, shapes[i], 6000);
-		/* The core warns once about a policy that mixes streams, and no longer asks it. */
+		/* If a policy mixes write streams, the core warns once and asks it no more. */
 		CHECK_EQ(test_counters(&device)->policy_bugs, wrong_places +
 			 !!(wildness & (WILD_COPY | WILD_MIX | WILD_LEAVE)));
 		CHECK(kind != WILD_PLACE || wrong_places > 500);

@@ -66,7 +66,7 @@ struct test_program {
 };
 
 /**
- * struct test_listener - listener to host callbacks; all are optional
+ * struct test_listener - listener to host callbacks; each callback is optional
  * @finish: last checks of the idle device, see test_device_audit_and_close()
  * @close: the device is about to be destroyed
  */
