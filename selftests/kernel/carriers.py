@@ -341,7 +341,7 @@ def check_hints_of_traced_writes(life: int, stream: int) -> None:
 
 
 def check_life_time_streams(path: Path) -> None:
-    """Where a device offers streams, the kernel maps a lifetime to a stream."""
+    """Where a device offers write streams, the kernel maps a lifetime hint to a write stream."""
     for life in (0, 2, 3, 4, 5):
         heard = life if HAS_HINTS else 0
         check_stream_counters("stream", f"id_{heard}" if heard else "unhinted",
@@ -376,7 +376,7 @@ def check_device_offers_write_streams(path: Path) -> None:
 
 
 def check_placement_handles(path: Path) -> None:
-    """Life times up to 3 select a placement handle; data with longer ones go to the default."""
+    """Life times up to 3 select a placement handle; longer ones the default handle."""
     for life in (0, 2, 3, 4):
         heard = life if HAS_HINTS else 0
         check_stream_counters("handle", str(heard if heard <= 3 else 0), write_with_life_time, path,

@@ -90,7 +90,7 @@ class Pair(Scenario):
     seconds: float = 1.5
 
     def choose_random_scenario_fields(self, draw: random.Random) -> None:
-        """Choose the timing, policy, medium and load of a run at random."""
+        """Choose the timing, policy, backing device and load of a run at random."""
         super().choose_random_scenario_fields(draw)
         table = Table()
         self.shaped = {}

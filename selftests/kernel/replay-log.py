@@ -91,7 +91,7 @@ class Medium:
         self.image[entry.at : entry.at + len(entry.data)] = entry.data
 
     def apply_torn_log_entry(self, entry: Entry, draw: random.Random) -> None:
-        """Apply a random half of the sectors of a logged write to the medium, as if torn."""
+        """Apply a random half of the sectors of a logged write to the device, as if torn."""
         for offset in range(0, len(entry.data), SECTOR):
             if draw.random() < 0.5:
                 at = entry.at + offset
@@ -209,7 +209,7 @@ def choose_power_failures(entries: list[Entry], mark: str, states: str,
 
 
 def main(log: str, device: str, mark: str, states: str, seed: int, part: str = "1/1") -> None:
-    """Write the states that the command line requests; standard input requests the next one."""
+    """Write the crash states that the arguments request; each line of stdin requests the next."""
     entries = read_log_of_writes(log)
     size = max(entry.at + len(entry.data) for entry in entries)
     size += -size % CHUNK

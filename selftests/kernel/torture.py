@@ -236,7 +236,7 @@ class Medium:
         return f"/dev/mapper/{MEDIUM}"
 
     def make_dm_table_of_working_medium(self) -> str:
-        """Return the dm table of a working medium, fast or slow."""
+        """Return the dm table of a working backing device, fast or slow."""
         if self.scenario.media != "slow":
             return f"0 {SECTORS} linear {self.base} 0"
         reads, writes, flushes = self.scenario.delays.split()
@@ -244,13 +244,13 @@ class Medium:
                 f"{self.base} 0 {flushes}")
 
     def replace_medium_table(self, table: str) -> None:
-        """Replace the dm table of the medium; pending requests continue with the new table."""
+        """Replace the dm table of the backing device, by which pending requests continue."""
         run_command("dmsetup", "reload", MEDIUM, text=table)
         run_command("dmsetup", "suspend", "--noflush", "--nolockfs", MEDIUM)
         run_command("dmsetup", "resume", MEDIUM)
 
     def restore_dm_table_of_working_medium(self) -> None:
-        """Restore the dm table with which the medium works."""
+        """Restore the dm table with which the backing device works."""
         self.broken = False
         self.replace_medium_table(self.make_dm_table_of_working_medium())
 
@@ -272,7 +272,7 @@ class Medium:
                 else self.make_dm_table_with_failing_sectors())
 
     def make_dm_table_of_failing_medium(self) -> str:
-        """Return a dm table of the medium that fails all requests, all writes or all reads."""
+        """Return a dm table with which the backing device fails all requests, writes or reads."""
         ways = ["error_writes", "error"]
         if not run_command("dmsetup", "targets").count("flakey           v1.4"):
             ways.append("error_reads")
@@ -282,7 +282,7 @@ class Medium:
         return f"0 {SECTORS} flakey {self.base} 0 0 3600 1 {way}"
 
     def make_dm_table_with_failing_sectors(self) -> str:
-        """Return a dm table of the medium in which a few small ranges fail."""
+        """Return a dm table with which a few small ranges of the backing device fail."""
         at = 0
         lines = []
         for start in sorted(self.draw.sample(range(8, self.scenario.volume_sectors - 64, 64), 20)):
@@ -502,7 +502,7 @@ class Device:
 
     @property
     def may_unflushed_writes_be_lost(self) -> bool:
-        """Return whether unflushed writes may be lost because of a failing medium."""
+        """Return whether unflushed writes may be lost because of a failing backing device."""
         return self.scenario.may_medium_fail and self.is_device_persistent
 
     def list_load_options_after_lost_writes(self) -> list[str]:
@@ -524,7 +524,7 @@ class Device:
         self.load.start_torture_load("--power-failed")
 
     def repair_medium(self) -> None:
-        """Repair the medium after a failure."""
+        """Repair the backing device after a failure."""
         if self.medium.broken:
             self.medium.restore_dm_table_of_working_medium()
 
