@@ -36,7 +36,7 @@ SHARES = ("0%", "10%", "30%", "50%", "70%", "100%")
 
 
 def run_policy_on_one_die(policy: str, shares: Sequence[str] = SHARES) -> list[Json]:
-    """Return a policy's runs on one die, for each share of approximate pages at random places."""
+    """Return runs of a policy on one die, by the share of approximate pages (at random lpns)."""
     found = results_of_study("approx-one-die", "approx-share", policy=policy)
     return [found[share] for share in shares]
 

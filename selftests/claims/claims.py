@@ -68,19 +68,19 @@ WIDTHS = (8, 12, 33, 19, 20)
 
 @dataclass(frozen=True)
 class Judged:
-    """An entry of the register of papers, our figures for it, and the resulting verdict."""
+    """An entry of the register of papers, our results for it, and the resulting verdict."""
 
     entry: Entry
     ours: Measured
 
     @property
     def verdict(self) -> str:
-        """Return the verdict on an entry of the register that follows from our figures."""
+        """Return the verdict on an entry of the register that follows from our results."""
         return self.entry.judge_results(self.ours)
 
     @property
     def describe_conflict_with_register(self) -> str:
-        """Describe how our figures contradict the verdict in the register, or return ""."""
+        """Describe how our results contradict the verdict in the register, or return ""."""
         if self.verdict != self.entry.verdict:
             return f"the register says {self.entry.verdict}"
         if self.ours.shown != self.entry.ours:
@@ -104,14 +104,14 @@ IDS = sorted(CLAIMS | OWN, key=claim_sort_key)
 
 
 def judge_claim_results(id_: str, figures: Sequence[Measured]) -> list[Judged]:
-    """Combine the figures of a claim function with the entries of the register."""
+    """Combine the results of a claim function with the entries of the register of papers."""
     return [Judged(*pair)
             for pair in zip(register.list_register_entries_of_claim(id_), figures, strict=True)]
 
 
 @functools.cache
 def measure_and_judge_claim(id_: str) -> tuple[Judged, ...]:
-    """Return the entries of a claim function with our figures."""
+    """Return the register entries of a claim function with our results."""
     return tuple(judge_claim_results(id_, CLAIMS[id_]()))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims about density classes. They test the mechanism only, because the figures are in a paper
+"""Claims about density classes. They test the mechanism only, because the results are in a paper
 of which only the abstract was available."""
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from selftests.claims.studies import results_of_study
 
 
 def ablate_density_classes() -> list[Claim]:
-    """Ablate density classes; no paper has figures for comparison."""
+    """Ablate density classes; no paper has results for comparison."""
     steps = ("", "+ precise data of the host in sparse blocks",
              "+ ApproxFTL's placement on the dense side", "one bit in a sparse cell")
     runs = [*results_of_study("density-parts", "parts").values()]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Claims about parity lending. They test the mechanism only, because the figures are in a paper
+"""Claims about parity lending. They test the mechanism only, because the results are in a paper
 of which only the abstract was available."""
 
 from collections.abc import Callable

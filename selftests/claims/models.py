@@ -57,7 +57,7 @@ def measure_ag1_page_times() -> list[Measured]:
 def measure_ax11_cell_model() -> list[Measured]:
     """Return error rates of precise pages in faster program modes, and of mode Delta_b.
 
-    The last two figures are the error rates of precise and of approximate pages after 10,000 cycles
+    The last two results are the error rates of precise and of approximate pages after 10,000 cycles
     and 1,000 hours, relative to the rate that the code corrects.
     """
     approximate, precise = map(cell.neighbour_shift_mv, (cell.VMAX_APPROX_V, cell.VMAX_PRECISE_V))
@@ -305,7 +305,7 @@ print(json.dumps([asdict(one) for one in CLAIMS[sys.argv[2]]()]))
 
 
 def measure_falsified_claim(id_: str, false: str) -> list[Measured]:
-    """Run a statement that falsifies the physics models, then return a claim's figures."""
+    """Run a statement that falsifies the physics models, then return a claim's computed values."""
     done = subprocess.run([sys.executable, "-c", FALSELY, false, id_], cwd=TOP,
                           env=os.environ | {"PYTHONPATH": f"{TOP}:{PHYSICS}"},
                           stdout=subprocess.PIPE, text=True, check=True)

@@ -68,7 +68,7 @@ def is_claim_row_confirmed(row: Judged | Claim) -> bool:
 
 
 def format_claim_row(row: Judged | Claim) -> str:
-    """Return the statement of a claim's row, and the figures that we measured for it."""
+    """Return the statement of a claim's row, and the values that we measured for it."""
     return f"{row.what}: {row.ours}" if isinstance(row, Claim) else (
         f"{row.entry.says}: {row.ours.shown}")
 

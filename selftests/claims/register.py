@@ -50,7 +50,7 @@ BEGIN, END = "<!-- from the register -->", "<!-- end of the register -->"
 
 @dataclass(frozen=True)
 class Measured:
-    """Our figures for one entry: compared values, the printed text, and a further condition."""
+    """Our results for one entry: compared values, the printed text, and a further condition."""
 
     values: tuple[float, ...]
     shown: str
@@ -58,7 +58,7 @@ class Measured:
 
 
 def pack_results(*values: float, digits: int = 1, holds: bool = True, shown: str = "") -> Measured:
-    """Return measured figures, printed with DIGITS decimals unless a text is given."""
+    """Return measured values, printed with DIGITS decimals unless a text is given."""
     # Adding zero leaves no sign on a rounded zero.
     numbers = (f"{round(value, digits) + 0:.{digits}f}" for value in values)
     return Measured(values, shown or " ".join(numbers), holds)
@@ -101,14 +101,14 @@ class Entry:
 
     @property
     def paper_figures_text(self) -> str:
-        """Return the paper's figures as the text to print."""
+        """Return the paper's numbers as the text to print."""
         if isinstance(self.paper, str):
             return self.paper
         return " ".join(f"{value:g}" for value in self.paper_figures)
 
     @property
     def tolerance_of_verdict(self) -> str:
-        """Describe when a figure counts as reproduced, or as the right direction."""
+        """Describe when a value counts as reproduced, or as a change in the right direction."""
         parts = []
         if self.within is not None:
             distances = self.within if isinstance(self.within, list) else [self.within]
@@ -120,7 +120,7 @@ class Entry:
         return ", ".join(parts)
 
     def judge_results(self, ours: Measured) -> str:
-        """Return the verdict on our figures by the limits of the entry."""
+        """Return the verdict on our results by the limits of the entry."""
         right = ours.holds and are_values_ordered(ours.values, self.order)
         has_limits = self.within is not None or self.band is not None
         close = right and self.has_values_near_paper(ours.values)
@@ -143,7 +143,7 @@ class Entry:
 
 
 def format_limits(band: tuple[float, float]) -> str:
-    """Format the range in which a figure counts as reproduced; an infinite limit is left out."""
+    """Format the range in which a value counts as reproduced; an infinite limit is left out."""
     low, high = band
     if math.isinf(low):
         return f"<= {high:g}"
@@ -186,7 +186,7 @@ def register_entries_by_id() -> dict[str, Entry]:
 
 
 def list_register_entries_of_claim(claim: str) -> list[Entry]:
-    """Return the entries that a claim function measures, in the order of its figures."""
+    """Return the entries that a claim function measures, in the order of its results."""
     found = [entry for entry in register_entries_by_id().values() if entry.claim_id == claim]
     return sorted(found, key=lambda entry: int(entry.id.partition(".")[2]))
 

@@ -229,7 +229,7 @@ def replay_trace_on_devices(path: Path) -> Played:
 
 
 def compute_means_over_real_traces(of: Callable[[Played], Sequence[float]]) -> list[Measured]:
-    """Average the figures that a function computes for each real trace that fills the array."""
+    """Average the results that a function computes for each real trace that fills the array."""
     found = [of(played) for played in map(replay_trace_on_devices, list_real_trace_files().values())
              if all(read_counter(run, "array_erases") for run in played.larger.values())]
     return [*map(pack_results_and_mean, zip(*found, strict=True))]
@@ -520,7 +520,7 @@ def count_updates_on_raid5(path: Path) -> int:
 
 
 def measure_requests_to_plane(volume: str) -> list[float]:
-    """Run a volume's requests to one plane; return the figures for the paper's Table 6."""
+    """Run a volume's requests to one plane; return the numbers for the paper's Table 6."""
     path = generate_requests_to_plane(volume, get_seed_of_runs())
     given = {"trace": str(path), "arrival": "trace"}
     runs = results_of_study("ressd-volumes", "on", "policy", given=given | FASTER)

@@ -112,7 +112,7 @@ def sensing_us_per_page(run: Json) -> float:
 
 
 def pack_results_and_mean(values: Iterable[float], digits: int = 1) -> Measured:
-    """Return figures of several volumes or runs, and their mean, as one measured value."""
+    """Return values of several volumes or runs, and their mean, as one measured value."""
     listed = list(values)
     return pack_results(arithmetic_mean(listed), shown=f"{format_numbers(listed, digits)}, mean "
                         f"{arithmetic_mean(listed):.{digits}f}")
