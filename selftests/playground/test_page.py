@@ -800,7 +800,7 @@ TASK = """(() => {
 
 @pytest.mark.parametrize("number", TOURS)
 def test_a_tour_task_is_done_only_after_its_solution(number: int, browser: Browser) -> None:
-    """A task is not fulfilled at its start, and the solution that the tour offers fulfils it."""
+    """A guided tour's task is not fulfilled at its start; the offered solution fulfils it."""
     open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
     browser.run_script("document.querySelector('#tour .all').click()")
     tasks = browser.run_script(TASK)

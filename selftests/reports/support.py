@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Inputs for reports and figures, made by the programs themselves, and a browser."""
+"""Inputs for reports and charts, made by the programs themselves, and a browser."""
 
 import json
 import re

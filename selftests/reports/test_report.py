@@ -69,7 +69,7 @@ def report_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def report_dom(report_page: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The DOM of the page before any script has redrawn a figure."""
+    """The DOM of the page before any script has redrawn a chart."""
     still = report_page.with_name("still.html")
     still.write_text(report_page.read_text().replace('class="spec"', 'class="unused"'))
     done = open_page_headless(still, tmp_path_factory.mktemp("profile"), "--dump-dom")
@@ -85,7 +85,7 @@ def find_figure_element(dom: str, name: str) -> str:
 
 
 def read_figure_rows(dom: str, name: str) -> list[list[str]]:
-    """Return the CSV data that a figure of the report offers for download."""
+    """Return the CSV data that a chart of the report offers for download."""
     link = re.search(r'href="data:text/csv;charset=utf-8,([^"]*)"', find_figure_element(dom, name))
     assert link, name
     return list(csv.reader(io.StringIO(unquote(unescape(link[1])))))
@@ -679,7 +679,7 @@ def test_the_script_bundle_is_made_once_and_cached(report_page: Path, tmp_path: 
 
 
 def read_legend_colours(html: str) -> dict[str, set[str]]:
-    """Return the colours that the legends of all figures give to each name."""
+    """Return the colours that the legends of all charts give to each name."""
     found: dict[str, set[str]] = {}
     for klass, name in re.findall(r'<rect [^>]*height="12" class="([^"]*)"[^>]*>(?:</rect>)?'
                                   r"<text [^>]*>([^<]*)</text>", html):

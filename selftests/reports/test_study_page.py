@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The HTML page of a study, in a real browser: its figures agree with its table."""
+"""The HTML page of a study, in a real browser: its charts agree with its table."""
 
 import csv
 import json
@@ -98,7 +98,7 @@ def browser_with_study_page(browser: Browser, study_page: Path) -> Iterator[Brow
 
 
 def read_figure_marks(page: Path, name: str) -> list[dict[str, str]]:
-    """Return the numbers in the CSV file of a figure."""
+    """Return the numbers in the CSV file of a chart."""
     with (page.parent / f"{name}.csv").open() as file:
         return list(csv.DictReader(file))
 
@@ -137,7 +137,7 @@ def test_all_figures_are_interactive(browser_with_study_page: Browser, width: in
 
 
 def read_texts_of_marks(shown: Browser, name: str) -> list[dict[str, str]]:
-    """Return the text that each mark of a figure shows when it is selected by keys."""
+    """Return the text that each mark of a chart shows when the mark is selected by keys."""
     texts = run_script(shown, f"""
         const figure = await seen("{name}"), live = figure.querySelector(".live");
         const key = (key) => live.dispatchEvent(new KeyboardEvent("keydown", {{key}}));
@@ -250,7 +250,7 @@ def test_policies_and_series_are_hidden_by_check_boxes(
 
 
 def test_without_javascript_bars_and_dots_have_titles(study_page: Path) -> None:
-    """All marks of a figure have titles, except the line of a distribution."""
+    """All marks of a chart have titles, except the line of a distribution."""
     text = study_page.read_text()
     for name in set(NAMES) - {"cdf"}:
         figure = text[text.index(f'<figure id="{name}"'):]
