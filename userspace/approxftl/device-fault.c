@@ -184,7 +184,7 @@ static int send_fault_messages(struct fault_table *table, struct aftl_error *err
 	return 0;
 }
 
-/* Arm all faults of a script, or none if a fault waits already, whose counts would apply to all. */
+/* Arm all faults of a script; fail if a fault waits already: waiting faults share counts. */
 static int send_fault_script(struct fault_table *table, struct aftl_error *error)
 {
 	struct fault_table before = { .device = table->device };
@@ -279,7 +279,7 @@ static int add_file_faults_to_table(const struct device_options *options,
 
 /* Command line */
 
-/* Parse a fault: @own words in @prefix, then the command-line operands from index @from on. */
+/* Parse a fault: its words are the @own entries of @prefix, then the operands from @from on. */
 static int parse_fault_operands(const struct device_options *options, unsigned int from,
 				const char *const *prefix, unsigned int own,
 				struct aftl_fault *fault, struct aftl_error *error)

@@ -86,7 +86,7 @@ static int watch_devices(const struct device_options *options, struct watch *wat
 	return ret;
 }
 
-/* Find the device in the previous frame; compare minor numbers, as a name may be used again. */
+/* Find the device on the previous screen; compare minor numbers, as a name may be used again. */
 static const struct watched *find_device_of_previous_frame(const struct watch *before,
 							   const struct dm_device *device)
 {
@@ -145,7 +145,7 @@ static bool user_wants_to_quit(int key)
 	return is_stop_requested() || key == 'q' || key == 'Q';
 }
 
-/* Wait until the next frame is due; return false if the user quits. */
+/* Wait until the next screen is due; return false if the user quits. */
 static bool wait_for_next_top_frame(u64 at_ns)
 {
 	int key;

@@ -88,9 +88,9 @@ int __must_check dm_device_get_table_or_status(const char *name, enum dm_device_
 					       char **text, struct aftl_error *error);
 
 /**
- * dm_device_map_sector_to_lower_device() - find the place of a sector below a device of any target
+ * dm_device_map_sector_to_lower_device() - find a sector of a linear device on the device below
  * @sector: sector of the device; updated to the corresponding sector of the device below
- * @sectors: number of sectors that follow each other below, from this one on
+ * @sectors: number of sectors, from this one on, that are contiguous on the device below
  *
  * Return: 1, 0 if the sector is not of target "linear", or a negative error number.
  */

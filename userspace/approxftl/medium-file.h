@@ -14,7 +14,7 @@
  * @path: as typed, for error messages
  * @progress: progress of @moved bytes, if the caller has begun one
  * @moved: bytes read and written
- * @size: size of the medium, not necessarily a multiple of a frame
+ * @size: size of the medium, not necessarily a multiple of AFTL_FRAME_BYTES
  * @base: offset of the volume on the medium
  * @sector: smallest transfer of a block device; 1 for a file
  * @write_failure: result of the last write or flush: 0 or a negative error number

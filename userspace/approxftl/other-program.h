@@ -15,7 +15,7 @@
  */
 enum exit_code run_other_program(char **argv);
 
-/* Like run_other_program() for a verb of the same version, but report a missing program. */
+/* Like run_other_program(), but report a missing program: the verb is one of approxftl's own. */
 enum exit_code other_program_main(int argc, char **argv);
 
 #endif

@@ -15,10 +15,10 @@ bool is_terminal_in_full_screen(void);
 /* Get the current size of the terminal; @rows is 0 without a terminal. */
 void screen_get_size(unsigned int *columns, unsigned int *rows);
 
-/* Move the cursor home, so that the next frame overwrites the last one. */
+/* Move the cursor home, so that the next screenful overwrites the last one. */
 void screen_move_cursor_home(void);
 
-/* Clear the rest of the last frame below the cursor. */
+/* Clear the rest of the last screenful, below the cursor. */
 void screen_clear_below_cursor(void);
 
 /**

@@ -79,7 +79,7 @@ static int query_tags_of_open_file(struct approxftl *library, int fd, struct que
 	return ret ? ret : approxftl_errors(library, fd, 0, APPROXFTL_TO_END, &query->errors);
 }
 
-/* Return true if @next follows @last, with equal class and flags, and both or none have flips. */
+/* Return true if @next follows @last and equals it in class, flags and whether bits are flipped. */
 static bool can_units_share_output_row(const struct approxftl_unit *last,
 				       const struct approxftl_unit *next, u64 unit_bytes)
 {

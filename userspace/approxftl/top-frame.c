@@ -6,7 +6,7 @@
 #include "top-frame.h"
 
 #define LINE_SIZE 512
-/* Widths of a LUN's busy bar and of its cell: number, bar, share, waiting commands, free blocks. */
+/* Widths of a LUN's busy bar, and of all that is printed of a LUN, such as its free blocks. */
 #define BAR 12
 #define CELL 38
 #define MOST_CELLS ((LINE_SIZE - 1) / CELL)

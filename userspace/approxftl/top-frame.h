@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A frame of "approxftl top": the state and activity of a device. */
+/* One screen of "approxftl top": the state and activity of a device. */
 #ifndef AFTL_TOP_FRAME_H
 #define AFTL_TOP_FRAME_H
 
@@ -7,9 +7,9 @@
 #include "device-verbs.h"
 
 /**
- * struct top_frame - content of a frame
+ * struct top_frame - content of one screen of "approxftl top"
  * @view: current state of the device
- * @between: statistics since the last frame
+ * @between: statistics since the last screen
  * @columns: columns of the terminal
  * @rows: rows for this device; 0: unlimited
  * @end: text that ends each line

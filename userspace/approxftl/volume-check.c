@@ -23,7 +23,7 @@
  * struct patient - the volume that is being checked
  * @file: the volume's part of the medium
  * @volume: the volume
- * @before: number of findings in the volumes before it
+ * @before: number of findings in the volumes that were checked earlier
  * @recovery: what the recovery of the device found, if @loaded
  * @loaded: the device could be recovered
  * @slots: physical location of each unit according to the tables
@@ -145,7 +145,7 @@ static int check_header_copies(struct checkup *checkup)
 
 /* Sectors of the tables */
 
-/* Return true if a frame was initialised, as all frames before the erase-count table are. */
+/* Return true if a 4 KiB frame of the volume was initialised; all before the erase counts are. */
 static bool is_volume_frame_initialised(const struct checkup *checkup, u64 frame)
 {
 	return frame < aftl_volume_get_header(checkup->now.volume)->layout.erases ||
@@ -166,7 +166,7 @@ static void check_sectors_of_volume_frames(struct checkup *checkup, const u8 *by
 				       (unsigned long long)sector);
 }
 
-/* After a failed read of several frames, read them one by one. */
+/* After a failed read of several 4 KiB frames of the volume, read them one by one. */
 static int read_and_check_volume_frames(struct checkup *checkup, u64 first, u32 frames)
 {
 	const struct aftl_backing *medium = &checkup->now.file.medium;

@@ -14,7 +14,7 @@
 #include "verbs.h"
 #include "volume-verbs.h"
 
-/* Maximum number of frames of tables that are initialised at once, and not lazily. */
+/* Maximum number of 4 KiB frames of tables that are initialised at once, and not lazily. */
 #define FRAMES_WRITTEN (256ULL * 1024 * 1024 / AFTL_FRAME_BYTES)
 
 /* Options */
