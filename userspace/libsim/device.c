@@ -35,7 +35,7 @@ struct device_request {
  * @ftl: the device
  * @geo: geometry of the device
  * @lock: protects the whole structure
- * @busy: requests are executed; the owner of @lock sees this only in a call of its policy
+ * @busy: a call executes requests; only a function of the policy that runs then reads true
  * @single: the request of simlib_device_do()
  * @free: free requests of a batch
  * @stopped: a request got lost: all further calls fail

@@ -14,7 +14,7 @@
  * struct simlib_policy - a policy whose decisions are functions of the calling program
  * @name: name of the policy @streams: names of its streams @type: the core's type of the policy
  * @methods: the core's methods for @type, which call @functions @functions: functions that decide
- * @columns: memory for the description of candidates
+ * @columns: memory for the description of victim candidates
  */
 struct simlib_policy {
 	char name[64];
@@ -29,12 +29,12 @@ void copy_geometry_to_simlib_facts(struct simlib_facts *facts, const struct aftl
 
 /**
  * struct simlib_job - a long call
- * @stop: the owner wants the call to end
+ * @stop: simlib_job_stop() was called, so the call shall end
  * @progress: requests so far
  * @messages: lines of text
  * @used: length of @messages
  * @json: JSON text, or NULL
- * @log: requests
+ * @log: simulated requests, for simlib_job_requests()
  * @policy: a policy of the calling program, or NULL
  * @no_memory: point where the call continues if a small allocation fails
  */

@@ -18,7 +18,7 @@ struct simlib_policy;
 
 const char *simlib_version(void);
 
-/* Create a job for one of the long calls; NULL without memory. */
+/* Create a job for a call such as simlib_simulate(); return NULL without memory. */
 struct simlib_job *simlib_job_create(void);
 void simlib_job_destroy(struct simlib_job *job);
 
@@ -84,7 +84,7 @@ struct simlib_policy_functions {
  * @name: name of the policy, which --policy of the job has to name
  * @streams: names of the streams
  * @count: number of streams
- * @moved: see AFTL_FTL_POLICY()
+ * @moved: number of relocation passes over a victim block, as of AFTL_FTL_POLICY()
  * @functions: the decisions
  * @out: takes the policy, to be destroyed after the job and the device
  *
@@ -95,7 +95,7 @@ int simlib_policy_create(const char *name, const char *const *streams, u32 count
 			 struct simlib_policy **out);
 void simlib_policy_destroy(struct simlib_policy *policy);
 
-/* Let the job find @policy, the calling program's, under the name in its option --policy. */
+/* Let the option --policy of the job's command line find @policy by the name of @policy. */
 void simlib_job_offer_policy(struct simlib_job *job, struct simlib_policy *policy);
 
 enum simlib_option_kind {
@@ -125,7 +125,7 @@ int simlib_simulate(struct simlib_job *job, int argc, char **argv, bool keep_req
  * @count: number of requests
  * @arrival_ns: arrival times, which must not decrease
  * @op: enum aftl_op
- * @offset: first bytes
+ * @offset: offsets in bytes
  * @bytes: lengths
  *
  * Return: an enum exit_code.
@@ -158,8 +158,8 @@ void simlib_device_destroy(struct simlib_device *device);
 s64 simlib_device_do(struct simlib_device *device, int op, s64 lpn, s64 pages);
 
 /*
- * Return true if this thread executes a function of the device's policy, which must not submit
- * requests to the device but may query its description.
+ * Return true if this thread executes a function of the device's policy. Such a function must not
+ * submit requests to the device, but may query the device's description.
  */
 bool simlib_device_busy(struct simlib_device *device);
 
