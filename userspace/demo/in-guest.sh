@@ -4,7 +4,7 @@
 # The demonstration's part in the lab: the same load on two emulated SSDs with different policies.
 # The script writes the measurements to the directory $RESULTS.
 #
-#   Usage: in-guest.sh FIO-PROFILES
+#   Usage: in-guest.sh FIO-PROFILES (the directory with the fio jobs)
 set -eu
 
 profiles=$1

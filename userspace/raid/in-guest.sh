@@ -4,7 +4,7 @@
 # Run md's RAID-5 in the virtual machine, from the top of the tree, over TLC and ReSSD devices.
 # The counters of the members are written to $RESULTS.
 #
-#   in-guest.sh PREPARED MEMBERS
+#   in-guest.sh PREPARED MEMBERS (results of "compare.py prepare"; number of devices)
 set -eu
 
 approxftl=${APPROXFTL:-build/approxftl}
