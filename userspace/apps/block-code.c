@@ -49,7 +49,7 @@ static void list_block_diagonals(u8 places[BLOCK_CELLS])
 				places[count++] = row * BLOCK_SIDE + diagonal - row;
 }
 
-/* Return: index of pixel @i of a block from the block's first pixel on; rows have @width pixels. */
+/* Return: distance of a block's pixel @i from the block's first pixel; rows have @width pixels. */
 static u64 get_block_pixel_offset(unsigned int i, u64 width)
 {
 	return i / BLOCK_SIDE * width + i % BLOCK_SIDE;

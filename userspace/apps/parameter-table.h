@@ -3,7 +3,7 @@
  * Parameters that determine the data and the result of a program. The header of each file contains
  * them.
  *
- * PARAMETER(name, least, most, value, help)
+ * PARAMETER(name, minimum, maximum, word for the value in the help text, help text)
  */
 PARAMETER(size, 4, 1ULL << 32, "N", "of the problem; see the list of programs")
 PARAMETER(width, 64, 16384, "N", "of a picture, in pixels")

@@ -222,7 +222,7 @@ static int read_video_frame(struct video *video, struct app_result *result,
 	for (u64 row = 0; !ret && row < video->setup.height; row += PIECE_ROWS) {
 		ret = read_video_rows(video, row, error);
 		if (!ret) {
-			/* Overwrite @stored with the original pixels; compare @pixels with them. */
+			/* Generate the original pixels in @stored; compare @pixels with these. */
 			picture_generate_rows(&video->setup, video->frame, row, video->stored);
 			picture_add_row_errors(&video->setup, video->pixels, video->stored, result);
 		}

@@ -10,7 +10,7 @@
 /* Size of a header, which is text and always precise. */
 #define HEADER_BYTES 4096
 
-/* First header line of a file with numbers, samples, scans, pixels, or differences of pixels. */
+/* First header line by content of the file: numbers, samples, a scan, pixels, pixel differences. */
 #define MAGIC_ARRAY "approxftl-array"
 #define MAGIC_SERIES "approxftl-series"
 #define MAGIC_SCAN "approxftl-scan"

@@ -30,7 +30,7 @@ struct nbd_volume;
  * @lock: protects the FTL, and all members but @late
  * @ftl: FTL
  * @geo: its geometry
- * @line: options
+ * @line: table line: the options of the device
  * @bytes: exported size
  * @pages: by lpn, NBD_PAGE_*
  * @data: store in memory: data by lpn; else NULL
