@@ -21,7 +21,7 @@
 /* Scale of the Laplace noise (nV), divided by the square root of the P/E cycles */
 #define CELL_CYCLES_NV 250000
 
-/* Retention loss: share of the swing by log(1 + hours), factors of mean and variance */
+/* Retention loss per log(1 + hours): % of the swing; factors of mean and variance */
 #define CELL_RETENTION_PERCENT 38
 
 #define CELL_RETENTION_MEAN_E9 400000

@@ -134,7 +134,7 @@ def uniform_mass(low: float, width: float) -> Mass:
 
 
 def _neighbour_shift(swing_v: float) -> Mass:
-    """Return the shift by a later-programmed neighbour of 4 equally likely states (eqs 1, 4)."""
+    """Return the shift by a later-programmed neighbour, whose 4 states are equally likely."""
     parts = [point_mass(swing_v * state / 3.0) for state in range(4)]
     first = min(p.first for p in parts)
     mass = np.zeros(max(p.first + len(p.mass) for p in parts) - first)
@@ -146,8 +146,8 @@ def _neighbour_shift(swing_v: float) -> Mass:
 def neighbour_shifts(total_mv: float) -> tuple[float, ...]:
     """Return the shifts (mV) of neighbours in the highest state that together cause `total_mv`.
 
-    A Y and a Z neighbour share a sum of up to 350 mV in the ratio 200 : 150; a second pair of
-    neighbours causes the excess.
+    A neighbour in the same layer and one in the next layer share up to 350 mV in the ratio
+    200 : 150; a second pair of neighbours causes the excess.
     """
     pair = SHIFT_Y_MV + SHIFT_Z_MV
     near = min(total_mv, pair)
@@ -295,7 +295,7 @@ def cell_rber(channel: Channel, disturb_mv: float, cycles: int = 0, hours: int =
 
 
 def neighbour_shift_mv(vmax_v: float) -> float:
-    """Return a cell's voltage shift (mV) by a Y and a Z neighbour programmed up to `vmax_v`."""
+    """Return a cell's shift (mV) by a neighbour in its and one in the next layer, at `vmax_v`."""
     return (SHIFT_Y_MV + SHIFT_Z_MV) * vmax_v / VMAX_PRECISE_V
 
 

@@ -55,7 +55,7 @@ def voltage_margins_mv(spare: float) -> tuple[float, float]:
 
 
 def time_saved_by_follower_word_line(spare: float) -> float:
-    """Return the share of program time that a follower word line saves (verifies and loops)."""
+    """Return the share of program time that a follower word line saves (fewer verifies, loops)."""
     loops = program_time.loops_skipped_by_spare_margin(spare)
     whole = min(int(loops), program_time.CUBE_MAX_REMOVED - 1)
     low = program_time.cube_program_ns(whole, True)
@@ -113,7 +113,7 @@ def loop_count_for_program_time_saving(saving: float) -> float:
 def retry_probability(cycles: float, hours: float) -> float:
     """Return the share of layers whose data need read retries after a read with default references.
 
-    The share is a power of the age through the two known points, and linear in cycles (assumed).
+    Assumed: linear in cycles, and a power of the age through the shares at a month and at a year.
     """
     _, month, year = program_time.CUBE_RETRY_PROBABILITY
     exponent = math.log(year / month) / math.log(YEAR_HOURS / MONTH_HOURS)

@@ -48,7 +48,7 @@ def poisson_probabilities(mean: float) -> tuple[int, list[float]]:
 
 
 def mean_error_counts_of_quantile_bins(mean: float) -> list[float]:
-    """Return the mean error count of each of the 64 bins; counts at a bin's edge are split."""
+    """Return the mean error count of each of 64 quantile bins; counts at a bin's edge are split."""
     first, mass = poisson_probabilities(mean)
     sums = [0.0] * COLUMNS
     column, room = 0, 1.0 / COLUMNS

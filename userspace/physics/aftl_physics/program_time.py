@@ -149,7 +149,7 @@ def cube_margin_mv(spare: float) -> float:
     """Return the voltage margin (mV) of a spare margin S_M = BER(max) / BER(measured).
 
     Errors between two states fall about exponentially with their distance, so the margin is
-    logarithmic in S_M through the one known point (assumed).
+    logarithmic in S_M, with CUBE_MARGIN_MV at S_M = CUBE_MARGIN (assumed).
     """
     return CUBE_MARGIN_MV * math.log(spare) / math.log(CUBE_MARGIN)
 

@@ -107,7 +107,7 @@ def id_of_encoding_state_range(code: Code) -> int:
 
 
 def encodings_by_count_and_id() -> dict[tuple[int, int], Code]:
-    """Return the encodings by reprogram count and ID; update orders LM and ML share one."""
+    """Return the encodings by reprogram count and ID; update orders LM and ML share an encoding."""
     codes = encodings_by_update_order()
     table: dict[tuple[int, int], Code] = {}
     for code in Code:
@@ -133,7 +133,7 @@ class Path(NamedTuple):
 
 
 def all_state_sequences_of_cell() -> list[Path]:
-    """Return all 4 x (2 bits x 2 values) x (2 bits x 2 values) = 64 histories of a cell."""
+    """Return all 4 x (2 bits x 2 values) x (2 bits x 2 values) = 64 sequences of cell states."""
     codes = encodings_by_update_order()
     result = []
     choices = list(itertools.product((LSB, MSB), (0, 1)))

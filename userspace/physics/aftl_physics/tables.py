@@ -56,7 +56,7 @@ def _rber_of_delta_b_mode(mv: float, cycles: int, hours: int) -> float:
 
 
 def cells_by_program_mode() -> dict[str, cell.Channel]:
-    """Return each mode's cell model; for Delta_b (larger ISPP steps) only error growth counts."""
+    """Return each mode's cell model; of Delta_b (larger ISPP steps) only error growth is used."""
     window, step = cell.make_approxftl_cell, cell.make_agcr_cell
     fine, medium, coarse = (step(program_time.agcr_ispp_step_v(cost)) for cost in (2, 1, 0))
     return {
@@ -326,7 +326,7 @@ def make_state_section() -> Section:
         Macro("CELL_CYCLES_NV", scale_to_integer(cell.LAPLACE_PER_SQRT_CYCLE_V, 10**9),
               "Scale of the Laplace noise (nV), divided by the square root of the P/E cycles"),
         Macro("CELL_RETENTION_PERCENT", scale_to_integer(cell.RETENTION_KS, 100),
-              "Retention loss: share of the swing by log(1 + hours), factors of mean and variance"),
+              "Retention loss per log(1 + hours): % of the swing; factors of mean and variance"),
         Macro("CELL_RETENTION_MEAN_E9", scale_to_integer(cell.RETENTION_KD, 10**9)),
         Macro("CELL_RETENTION_VARIANCE_E9", scale_to_integer(cell.RETENTION_KM, 10**9)),
         Table("cell_residual_uv", "u32", ("AFTL_RBER_CURVES",),
