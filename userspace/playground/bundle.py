@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Build the one-page playground from its parts: bundle.py FOLDER LIBRARY.wasm OUT.html."""
+"""Build the playground as one page: bundle.py FOLDER (of page.html) LIBRARY.wasm OUT.html."""
 
 import base64
 import gzip

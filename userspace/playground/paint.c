@@ -6,7 +6,7 @@
 #include "play.h"
 
 #define BAD 255
-/* Number of colours of each view whose colours form a scale. */
+/* Numbers of colours of the scales on which valid units, age and wear of pages are shown. */
 #define VALID_STEPS 15
 #define AGE_STEPS 20
 #define WEAR_STEPS 200
@@ -105,7 +105,7 @@ static const painter painters[PLAY_VIEWS] = {
 	[PLAY_VIEW_KIND] = page_colour_by_block_kind,
 };
 
-/* Wear is a property of the block, so the view of wear shows erased pages, too. */
+/* Wear is a property of the block, so a picture of the wear shows erased pages, too. */
 static u8 choose_page_colour(u32 view, struct subject *of)
 {
 	of->attr = aftl_block_page_attr(of->media, of->block, of->page);
@@ -213,7 +213,7 @@ static bool has_block_changed_since_last_paint(struct look *former, u32 index,
 	return changed;
 }
 
-/* Return true if all blocks must be painted anew, as view, size, colours or time has changed. */
+/* Return true if all blocks must be painted anew: shown property, size, colours or time changed. */
 static bool must_repaint_picture(const struct picture *picture, u32 view, u32 erases)
 {
 	static u32 colours[PLAY_COLOURS];

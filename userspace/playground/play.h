@@ -9,7 +9,7 @@
 #include "playground.h"
 #include "sim-options.h"
 
-/* Number of the latest programs and erases that are kept. */
+/* Number of the latest program and erase operations that are kept. */
 #define PLAY_EVENTS 16384
 
 /**

@@ -49,7 +49,7 @@ int playground_complete_all_requests(void);
 /* Return: the digest (hash) of the device's state. */
 u64 playground_digest(void);
 
-/* Check the device's invariants. Return: as aftl_audit() does. */
+/* Check the device's invariants. Return: 0, or -EUCLEAN with a message in the text buffer. */
 int playground_audit(void);
 
 /* Maximum of the parameter "age": a hundred years. */
