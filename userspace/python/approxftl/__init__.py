@@ -376,7 +376,7 @@ class MountedDevice(_Closing):
 
 
 class Arena(_Closing):
-    """Approximate memory, page by page; see approxftl_arena_create(3)."""
+    """Approximate memory, allocated in whole pages; see approxftl_arena_create(3)."""
 
     def __init__(self, device: MountedDevice, fd: int) -> None:
         arena = ctypes.c_void_p()

@@ -13,7 +13,7 @@ from approxftl_tools.study_table import axis_title, measure_title
 
 
 class Chart:
-    """A figure of a sweep; a notebook shows the figure as the value of a cell."""
+    """A drawing of the results of a sweep, which a Jupyter notebook displays."""
 
     FORMATS = ("svg", "pdf", "png", "csv")
 
@@ -35,7 +35,7 @@ class Chart:
 
 def make_chart_of_means(measure: str, x: str, relative_to: object,
                         found: Iterable[tuple[object, str, Estimate]]) -> Chart:
-    """Return a figure of means; `found` has the x value, series and mean of each point."""
+    """Return a Chart of means; `found` has the x value, series and mean of each point."""
     every = list(found)
     scale, unit = (1.0, f"{relative_to} = 1") if relative_to is not None else \
         unit_shared_by_marks(measure, [one.mean for _, _, one in every])

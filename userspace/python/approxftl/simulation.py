@@ -102,7 +102,7 @@ class RequestTable:
 
     def to_pandas(self) -> Any:
         """Return the requests as a pandas.DataFrame over the same memory. Operations and reasons
-        are categories; a missing value means no reason.
+        of waits are categories; a missing value means that the request has no reason.
         """
         pd = importlib.import_module("pandas")
 
@@ -338,7 +338,7 @@ class Runs(Sequence[Run]):
 
     def plot(self, measure: str, x: str, *, by: str | None = None,
              relative_to: object = None) -> Chart:
-        """Return a figure of the means with their confidence intervals over the axis `x`. With
+        """Return a Chart of the means with their confidence intervals over the axis `x`. With
         `by`, the name of another axis, each value of that axis is a series. relative_to is as in
         interval(), for `by` or else for `x`.
         """

@@ -242,7 +242,7 @@ class Device:
         return dict(zip(names, values.tolist(), strict=True))
 
     def digest(self) -> str:
-        """Return the digest (hash) of mapping, media and wear that approxftl sim prints, too."""
+        """Return the hash of L2P table, flash array and wear that approxftl sim calls digest."""
         return f"{lib.device_digest(self._handle):016x}"
 
     def check(self) -> None:

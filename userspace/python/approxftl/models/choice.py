@@ -37,13 +37,13 @@ class Choice:
                     f"no type {printable_name(name)}; there are {', '.join(sorted(ELEMENTS))}")
 
     def count_approximate_bit_planes(self, element: Element) -> int:
-        """Return the number of approximate planes: by default mantissa or half the integer bits."""
+        """Return the number of approximate bit planes: as set, or mantissa, or half the integer."""
         if self.planes is not None:
             return min(self.planes, element.bits)
         return element.mantissa_bits if element.exponent else element.bits // 2
 
     def why_tensor_is_precise(self, tensor: Tensor, apart: bool) -> str:
-        """Return why a tensor stays precise, else ""; `apart` if it is stored by bit plane."""
+        """Return why a tensor (`apart`: stored by bit plane) stays precise; "" if it does not."""
         if tensor.exact or not tensor.length:
             return tensor.exact or "it has no numbers"
         if self.names and not _matches_any_pattern(tensor.name, self.names):

@@ -50,7 +50,7 @@ def find_protected_bit_planes(element: Element, parts: Iterable[str]) -> range:
 
 
 def _refuse_changed_planes(file: PlaneFile, parts: Iterable[str]) -> None:
-    """Raise ModelError if a protected plane has changed."""
+    """Raise ModelError if a protected bit plane has changed."""
     file.check_bytes_outside_planes()
     for planes in file.planes:
         for plane in find_protected_bit_planes(planes.tensor.element, parts):

@@ -55,7 +55,7 @@ class Planes:
 
     @property
     def bytes_of_plane(self) -> int:
-        """Return the distance in bytes between the starts of two planes."""
+        """Return the distance in bytes between the starts of adjacent bit planes."""
         return _round_up_to_alignment(-(-self.count_numbers_of_tensor // 8))
 
     @property
