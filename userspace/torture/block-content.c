@@ -24,7 +24,7 @@ static void make_block_head(u64 head[HEAD_WORDS], const struct block_name *name,
 	head[3] = (u64)name->seed << 32 | name->generation;
 }
 
-/* Decode the block name at the head of a cell. Return: false if the checksum is wrong. */
+/* Decode the block name in the head of a 64-byte cell. Return: false if its checksum is wrong. */
 static bool decode_block_head(const u64 head[HEAD_WORDS], struct block_name *name)
 {
 	name->device = head[1];
@@ -70,7 +70,7 @@ static u32 count_flipped_bits_of_block(const u64 *words, u32 bytes, const struct
 	return flips;
 }
 
-/* Return word @word of the block name: each bit is the majority of its copies in all cells. */
+/* Return word @word of the block name: each bit is the majority of its copies in the block. */
 static u64 find_majority_of_word_copies(const u64 *words, u32 cells, u32 word)
 {
 	u64 value = 0;

@@ -40,7 +40,7 @@ enum discard_way {
  * @change: units of the request, and the oldest generation that each unit may have; flushes do not
  *	use this member
  * @data: data of the request, within @memory
- * @covered: ledger token of a flush
+ * @covered: number of changes that a flush covers, from ledger_begin_flush()
  * @begin_ns: time of submission
  * @number: number of the request
  */
