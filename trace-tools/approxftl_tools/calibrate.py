@@ -135,7 +135,7 @@ def format_calibrated_profile(found: Found) -> str:
 
 
 def comparison_as_json(rows: Sequence[Compared]) -> list[Json]:
-    """Return measured and simulated figures as JSON objects."""
+    """Return measured and simulated values as JSON objects."""
     return [{"file": str(load.path), "load": load.name, "kind": figure.kind,
              "measure": figure.what, "measured": figure.value, "ours": ours,
              "error": ours / figure.value - 1} for load, figure, ours in rows]
@@ -143,7 +143,7 @@ def comparison_as_json(rows: Sequence[Compared]) -> list[Json]:
 
 def calibration_as_json(found: Found, output: Output, against: Sequence[Compared],
                         argv: Sequence[str]) -> Json:
-    """Return the calibrated parameters and the compared figures as a JSON object."""
+    """Return the calibrated parameters and the compared values as a JSON object."""
     return {**command.make_common_keys_of_json_documents("calibrate", argv),
             "parameters": [{"name": known.name, "value": known.value,
                             "low": known.low if known.is_parameter_determined else None,

@@ -2,7 +2,7 @@
 """Fit a model of a drive to measurements, and estimate how certain the fit is.
 
 The fit minimises the squared errors of the logarithms of the measurements, with the simulator as
-the function. The less a parameter changes the measured figures, the wider is its interval.
+the function. The less a parameter changes the simulated values, the wider is its interval.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ WIDEST = 1e20
 
 
 def find_measured_value_of_fio_load(load: Measured, kind: str, *measures: str) -> float:
-    """Return the first of `measures` that the load's figures include; 0 if they include none."""
+    """Return the value of the first of `measures` that fio has measured; 0 if it measured none."""
     for what in measures:
         for figure in load.figures:
             if (figure.kind, figure.what) == (kind, what):
@@ -60,7 +60,7 @@ def does_load_show_buffer_latency(load: Measured) -> bool:
 
 
 def can_fit_use_measurement(load: Measured, figure: Figure) -> bool:
-    """Tell whether a measured figure adds information that the model can reproduce.
+    """Tell whether a measured value adds information that the model can reproduce.
 
     A request rate adds nothing to a mean latency: it is the queue depth divided by the mean, or the
     given arrival rate. If the buffer cannot take writes at once, only their mean counts: the
@@ -112,7 +112,7 @@ def solve_least_squares_step_of_model(base: Vector, slope: Vector, force: float)
 
 def improve_model_by_one_step(trial: Trial, model: Model, names: Sequence[str]
                               ) -> tuple[Model, float]:
-    """Fit a model by one least-squares step; return the model and its relative gain."""
+    """Fit a model by one least-squares step; return the model and how much better it fits."""
     base, slope = compute_model_errors_and_slopes(trial, model, names)
     tries = [model.copy_model_and_set_values({
         name: model.values[name] * math.exp(move) for name, move in

@@ -45,7 +45,7 @@ class Device(Protocol):
         """Return the approximate capacity (bytes) of a device with at least `least` bytes."""
 
     def min_device_bytes_for_gc(self) -> int:
-        """Return the least device size (bytes) at which GC of a block frees one program's pages."""
+        """Return the least device size (bytes) at which GC of a block frees room for a program."""
 
 
 @dataclass(frozen=True)

@@ -245,7 +245,7 @@ class Search:
     free: list[str] = field(default_factory=list)
 
     def select_loads_of_model_trial(self, wanted: Callable[[Measured], bool]) -> Trial:
-        """Return a Trial (compares models on loads) of those loads for which wanted() is true."""
+        """Return a Trial (compares models on loads) with only the loads that wanted() accepts."""
         return self.trial.restrict_trial_to_loads(filter(wanted, self.trial.loads))
 
     def has_strided_reads(self) -> bool:
@@ -379,7 +379,7 @@ class Search:
 
 
 def pair_measured_and_simulated_figures(trial: Trial, model: Model) -> list[Compared]:
-    """Return each measured figure that informs the fit, with the model's simulated value."""
+    """Return each measured value that informs the fit, with the model's simulated value."""
     return [row for row in trial.simulate_all_loads_with_models([model])[0]
             if can_fit_use_measurement(row[0], row[1])]
 

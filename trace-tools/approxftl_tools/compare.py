@@ -89,7 +89,7 @@ def compute_measures_of_device(device: Device) -> dict[str, float | None]:
 
 
 def list_device_snapshot_values(device: Device) -> list[tuple[str, Cell]]:
-    """Return names and values in a device snapshot that results of the simulator do not have."""
+    """Return names and values of a device snapshot that the simulator does not report."""
     data = device.data
     facts: list[tuple[str, Cell]] = [(key, data[key]) for key in (
         "store", "profile", "policy", "size_bytes", "verdict") if key in data]

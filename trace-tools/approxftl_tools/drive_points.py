@@ -57,7 +57,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Point:
-    """A measured figure, and how its simulated value is computed from a run."""
+    """A measured value, and how its simulated value is computed from a run."""
 
     drive: Drive
     table: str
@@ -201,7 +201,7 @@ class Table:
                                               self.total_write_amplification)])
 
     def total_write_amplification(self, result: Json) -> float:
-        """Return the simulated write amplification, times the factor for the drive's own writes."""
+        """Return the run's write amplification, times that of the drive's sequential writes."""
         return float(result["write_amplification"]["total"]) * self.drive.own_writes
 
     def steady_write_points(self, index: int, row: Row) -> Iterator[Point]:

@@ -70,7 +70,7 @@ def enlarge_drive(drive: Drive, times: int, bench: Bench) -> Drive:
 
 
 def emulated_drive_size(drive: Drive, bench: Bench) -> Shape:
-    """Return the size of the emulated device; the volumes of loads are multiples of it."""
+    """Return the size of the emulated device, of which each load writes a multiple."""
     found = simulate_drive_without_requests(drive, bench)["geometry"]
     return Shape(found["units"], found["unit_bytes"],
                  found["physical_bytes"] // found["blocks_per_lun"])

@@ -213,7 +213,7 @@ def simulate_and_judge_points(points: Sequence[Point], runs: Runs, bench: Bench,
 
 
 def summary_rows(verdicts: Sequence[Verdict]) -> list[list[str]]:
-    """Return rows for fitted, held-out and unseen points: how many are within bands, and error."""
+    """Return rows for fitted, held-out and unseen points: number within bands, and median error."""
     rows = []
     for what in (FITTED, HELD, UNSEEN):
         found = [verdict for verdict in verdicts if verdict.use == what]

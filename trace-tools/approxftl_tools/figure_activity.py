@@ -59,7 +59,7 @@ def utilisation_of_runs(inputs: Inputs) -> list[Figure]:
 
 
 def lun_figures(inputs: Inputs) -> list[Figure]:
-    """Return figures of LUN utilisation in simulated runs and in answers to message "luns"."""
+    """Return figures of LUN utilisation in simulated runs and in devices' answers to "luns"."""
     found = utilisation_of_runs(inputs)
     for message in inputs.messages:
         if message.kind == "luns":

@@ -23,7 +23,7 @@ COMPARED = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mea
 
 
 def make_dot_plot_of_ratios_to_first_run(runs: Sequence[Run], names: Sequence[str]) -> Dots:
-    """Return the ratios of runs to the first run, a row for each measure."""
+    """Return a dot plot of the runs' measures relative to the first run, a row for each measure."""
     columns = [(name, [estimate_ratio_of_two_runs(run, runs[0], key) for key in COMPARED])
                for run, name in zip(runs[1:], names[1:], strict=True)]
     there = [i for i in range(len(COMPARED)) if any(column[i] for _, column in columns)]
@@ -44,7 +44,7 @@ def make_dot_plot_of_measured_ratios(table: Table) -> Dots:
 
 
 def make_figures_of_measured_ratios(inputs: Inputs) -> list[Figure]:
-    """Return a figure of ratios for each table of measurements by fio, devices or programs."""
+    """Return for each table of fio, devices or programs a figure of ratios to its first column."""
     found = [(table, make_dot_plot_of_measured_ratios(table))
              for table in make_measurement_tables(inputs)
              if len(table.labels) > 1]
@@ -56,7 +56,7 @@ def make_figures_of_measured_ratios(inputs: Inputs) -> list[Figure]:
 
 
 def make_figures_of_policy_ratios(inputs: Inputs) -> list[Figure]:
-    """Return figures of the policies' ratios with intervals; each workload has a panel."""
+    """Return figures of policies' measures relative to the first policy; a panel per workload."""
     if not inputs.runs and (measured := make_figures_of_measured_ratios(inputs)):
         return measured
     runs = require_runs(inputs)

@@ -50,7 +50,7 @@ def compute_ratios_to_first_run(runs: Sequence[Run], key: str) -> list[tuple[str
 
 
 def choose_title_of_response_time(key: str) -> str:
-    """Return the title of a response time; titles by data class omit "write response"."""
+    """Return the title of a response time, without "write response" if it is of a data class."""
     title = BY_KEY[key].title
     return title.removeprefix("write response, ") if key in CLASS_RESPONSES else title
 

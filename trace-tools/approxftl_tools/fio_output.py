@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Read fio's JSON output: each load with its parameters and its measured figures."""
+"""Read fio's JSON output: each load with its parameters and the measured values."""
 
 import json
 import re
@@ -57,7 +57,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Measured:
-    """The load of one fio job, or of jobs that ran together, and the measured figures."""
+    """The load of one fio job, or of jobs that ran together, and the measured values."""
 
     name: str
     path: Path
@@ -234,7 +234,7 @@ class Job:
 
 
 def list_measured_figures_of_fio_jobs(jobs: Sequence[Job]) -> Iterator[Figure]:
-    """Yield the measured figures of processes that ran the same job."""
+    """Yield the values that fio measured for processes of the same job."""
     for kind in ("read", "write"):
         parts = [job.data[kind] for job in jobs if job.completed_fio_requests(kind)]
         counts = [int(parse_plausible_measurement(part["clat_ns"]["N"])) for part in parts]

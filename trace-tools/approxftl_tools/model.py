@@ -131,7 +131,7 @@ def decide_tensor_class(choice: Choice, tensor: Tensor) -> Verdict:
 
 
 def choose_approximate_planes(choice: Choice, one: Planes) -> Verdict:
-    """Decide which planes of a tensor, stored by bit plane, are approximate."""
+    """Decide which bit planes of a tensor are approximate in a file stored by bit plane."""
     why_not = choice.why_tensor_is_precise(one.tensor, apart=True)
     low = 0 if why_not else choice.count_approximate_bit_planes(one.tensor.element)
     return Verdict(one.tensor, (one.at, one.end_offset_of_planes - one.at),

@@ -40,7 +40,7 @@ def count_relocated_units(run: Json) -> float:
 
 
 def count_pages_consumed_by_host_writes(run: Json) -> float:
-    """Return the pages that host writes consumed; a reprogrammed word line counts as two."""
+    """Return the pages that host writes consumed; a reprogrammed word line counts as two pages."""
     modes = run["mode_pages"]
     return float(modes["normal"] + modes["mlc"] - counter_of_run(run, "reprogrammed_pages")
                  - count_relocated_units(run))
@@ -78,12 +78,12 @@ def compute_ratio_of_parity_to_user_writes(run: Json) -> float | None:
 
 
 def count_pages_of_half_approximate_blocks(run: Json) -> float:
-    """Return the pages programmed in ApproxFTL's checkerboards: half precise, half approximate."""
+    """Return the pages of ApproxFTL's checkerboard blocks; half of these pages are approximate."""
     return 2 * float(run["mode_pages"]["between"])
 
 
 def count_pages_of_blocks_filled_in_two_phases(run: Json) -> float:
-    """Return the pages programmed in ApproxFTL's phase-2 blocks (approximate, then precise)."""
+    """Return the pages of ApproxFTL's blocks that get approximate data first, then precise data."""
     return 2 * float(run["mode_pages"]["after"])
 
 

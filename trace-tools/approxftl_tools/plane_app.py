@@ -35,7 +35,7 @@ Json = dict[str, Any]
 
 
 def parse_plane_level(text: str) -> tuple[int, int | None]:
-    """Parse a quality level and the number of lowest planes that it applies to."""
+    """Parse a quality level and the number of lowest bit planes that it applies to."""
     level, colon, planes = text.partition(":")
     if level not in ("1", "2", "3") or bool(colon) != planes.isdecimal():
         raise argparse.ArgumentTypeError(f"{text} is no level from 1 to 3, or LEVEL:PLANES")
@@ -113,7 +113,7 @@ def make_plane_app_parser(subject: Subject) -> command.Parser:
 
 def list_quality_levels_of_bit_planes(said: Sequence[tuple[int, int | None]],
                                       planes: int) -> list[int]:
-    """Return the quality level of each approximate plane, the lowest first."""
+    """Return the quality level of each approximate bit plane, the lowest first."""
     levels = [1] * planes
     for level, lowest in said:
         count = planes if lowest is None else lowest
@@ -174,7 +174,7 @@ def refuse_to_replace_foreign_file(subject: Subject, path: Path, force: bool) ->
 
 
 def get_byte_range_of_bit_plane(one: Planes, bit: int) -> tuple[int, int]:
-    """Return offset and length, in the file, of the plane with bit number `bit`."""
+    """Return offset and length, in the file, of the bit plane with bit number `bit`."""
     return one.end_offset_of_planes - (bit + 1) * one.bytes_of_plane, one.bytes_of_plane
 
 
@@ -262,7 +262,7 @@ def count_differing_bits(one: bytes, other: bytes) -> int:
 
 
 def count_flips_of_each_plane(stored: PlaneFile, precise: PlaneFile, planes: Planes) -> list[int]:
-    """Return the flipped bits of each plane, padding included, the lowest plane first."""
+    """Return the flipped bits of each bit plane, padding included, the lowest plane first."""
     ranges = [get_byte_range_of_bit_plane(planes, bit)
               for bit in range(planes.tensor.element.bits)]
     return [count_differing_bits(*(file.source.read_byte_range(*place)

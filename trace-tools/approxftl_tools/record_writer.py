@@ -48,7 +48,7 @@ def convert_trace(folder: Path, arguments: Iterable[str]) -> None:
 
 def write_record_file(file: Path, columns: Mapping[str, Column], device_bytes: int, origin: str,
                       about: Mapping[str, object]) -> None:
-    """Write a record file, alone in its directory; its header stores the facts in `about`."""
+    """Write a record file into an empty directory; its header stores the facts in `about`."""
     facts = [f"--about={key}={value}" for key, value in about.items()]
     file.with_name(INPUT).write_text("\n".join(make_csv_lines_of_requests(columns)) + "\n", "utf-8")
     convert_trace(file.parent, [f"--device-bytes={device_bytes}", f"--origin={origin}", *facts])

@@ -55,7 +55,7 @@ def measures_as_csv(runs: Sequence[Run]) -> str:
 
 
 def make_table_of_mean_policy_ratios(inputs: Inputs) -> list[list[str]]:
-    """Return a table of mean ratios to the first policy over all inputs, header first."""
+    """Return a table of the policies' measures as mean ratios to the first policy, header first."""
     others = list_policies_in_run_order(inputs.runs)[1:]
     groups = [inputs.list_runs_in_group(name) for name in inputs.list_run_groups()]
     pairs = {policy: [(compare.compute_measures_of_run(run),

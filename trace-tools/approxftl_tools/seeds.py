@@ -25,7 +25,7 @@ Json = dict[str, Any]
 
 
 def mean_of_json_objects(parts: Sequence[Json]) -> Json:
-    """Return a JSON object with the means of several runs' results; a missing number counts 0."""
+    """Return a JSON object with the means of several runs' results; missing numbers become 0."""
     # Leave out times without requests.
     counted = [part for part in parts if part.get("count", 1)] or parts[:1]
     first: Json = {key: value for part in reversed(counted) for key, value in part.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Confidence intervals of means: of several runs, of a ratio of two policies.
+"""Confidence intervals of the mean of several runs, and of the ratio of two policies' means.
 
 Intervals cover 95 %. Samples lie along the last axis of an array, so that numpy computes the
 intervals of a thousand means in one call.
@@ -111,7 +111,7 @@ def t_interval_half_widths(samples: Array) -> Array:
 
 @cache
 def draw_bootstrap_sample_indices(count: int) -> NDArray[np.int64]:
-    """Return random indices of runs for each bootstrap resample; they depend on the count only."""
+    """Return random indices of runs for each bootstrap resample, the same ones for equal counts."""
     return np.random.default_rng(count).integers(count, size=(RESAMPLES, count))
 
 
@@ -148,7 +148,7 @@ def estimate_mean(samples: Any, tail: bool = False) -> Estimate:
 
 
 def estimate_paired_ratio(samples: Any, yardstick: Any, tail: bool = False) -> Estimate | None:
-    """Return the mean ratio of runs paired by seed; None if a base value is 0."""
+    """Return the mean ratio of samples to base values of the same seed; None if a base is 0."""
     base = np.asarray(yardstick, dtype=np.float64)
     if not base.all():
         return None

@@ -343,7 +343,7 @@ NETWORK_LAYER = "layer"
 
 
 def select_axis_values_of_network_runs(one: dict[str, Any]) -> dict[str, str]:
-    """Return axis values of the simulated runs whose bit error rate a figure's network gets."""
+    """Return axis values of the runs whose bit error rate is applied to a figure's network."""
     return {key: str(value) for key, value in one.items()
             if key not in (*NETWORK_KEYS, NETWORK_LAYER)}
 

@@ -318,7 +318,7 @@ def is_point_excluded(varied: dict[str, Value], rules: list[dict[str, Any]]) -> 
 
 
 def command_arguments(options: dict[str, Value], streams: Streams) -> Iterator[str]:
-    """Yield options as command line arguments; files are relative to the study's file."""
+    """Yield options as command line arguments; file names are relative to the study's file."""
     for key, value in options.items():
         if value is True:
             yield f"--{key}"
@@ -428,7 +428,7 @@ def identify_simulator(program: Path) -> tuple[str, str]:
 
 
 def list_policies_of_point(point: Point) -> list[str]:
-    """Return the policies that a point simulates; two placeholder names stand for "all"."""
+    """Return the policies that a point simulates; "all" becomes the words "all", "the others"."""
     given = dict(word.removeprefix("--").split("=", 1) for word in point.arguments if "=" in word)
     policies = given.get("policy", "baseline").split(",")
     return ["all", "the others"] if policies == ["all"] else policies

@@ -23,7 +23,7 @@ from approxftl_tools.study_table import (
 
 def list_ratios_to_reference_value(groups: Sequence[Group], yardstick: Yardstick, measure: str
                     ) -> Iterator[tuple[str, Estimate]]:
-    """Yield each policy, or value of another axis, with its mean ratio to the reference value."""
+    """Yield each policy (or axis value) with the mean ratio of its measure to the reference."""
     for group in groups:
         base = find_group_with_reference_value(group, groups, yardstick)
         found = group.estimate_ratio_to_group(base, measure) if base and base is not group else None

@@ -439,7 +439,7 @@ def curve_element(index: int, name: str, points: Sequence[tuple[float, float]],
 
 def horizontal_axis(scale: Sequence[float], place: Area, plot: Curves,
                     shown: Sequence[float] = ()) -> Iterator[str]:
-    """Yield label and ticks of the x axis; the ticks are at `shown` or, if empty, at `scale`."""
+    """Yield label and ticks of the x axis; ticks are the values `shown` or, if none, `scale`."""
     for value in shown or scale:
         ((x, _),) = point_coordinates([value], [1], plot, place, scale, [1, 10])
         yield svg_element("line", x1=x, x2=x, y1=place.top, y2=place.bottom, class_="level")
@@ -737,7 +737,7 @@ def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
 
 
 def css_class_of_grid_cell(value: Cell, plot: Grid, low: float, high: float) -> str:
-    """Return the CSS class of a cell's colour."""
+    """Return the CSS class of the colour of a map's cell."""
     if plot.words:
         return css_class_of_legend_entry(str(value), plot) if value is not None else "erased"
     if not isinstance(value, int | float):
@@ -762,7 +762,7 @@ def grid_row_and_column_labels(plot: Grid, top: float, wide: float, high: float)
 
 
 def lines_between_grid_cells(plot: Grid, top: float, wide: float, tall: float) -> str:
-    """Return the grid lines of a map, if its cells are large enough."""
+    """Return the grid lines of a map, if the cells of the map are large enough."""
     right, bottom = WIDTH.get() - RIGHT, top + tall * len(plot.row_names)
     way = []
     if tall >= LINED:

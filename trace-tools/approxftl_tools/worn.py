@@ -124,7 +124,7 @@ class Plan:
 
 
 def make_name_list_parser(table: Sequence[Any], kind: str) -> Callable[[str], list[Any]]:
-    """Return a function that parses a comma-separated list of the names in a table."""
+    """Return a parser of comma-separated lists of names, all of which must be in `table`."""
     def parse_list_of_known_names(text: str) -> list[Any]:
         found = []
         for name in text.split(","):

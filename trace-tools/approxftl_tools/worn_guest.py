@@ -3,7 +3,7 @@
 
     python3 -m approxftl_tools.worn_guest STACK/LIFE SEED plain|emulated NUMBERS RECORD EVENT...
 
-NUMBERS are those of the transactions to write, such as 1-90; an EVENT is "WHEN WHAT".
+NUMBERS are the transactions to write, such as 1-90, RECORD is a file, and an EVENT "WHEN WHAT".
 """
 
 import errno
@@ -290,7 +290,7 @@ class Cell:
         return " ".join(f"{key}={value}" for key, value in keys.items() if key != "timing")
 
     def make_drives(self) -> None:
-        """Create the drives, on a RAM disk if the power will fail; plain drives are dm-dust."""
+        """Create the drives, on a RAM disk if the power will fail; with --plain dm-dust drives."""
         if self.is_durable:
             self.run_watched_command(f"modprobe brd rd_nr={self.stack.drives} rd_size=786432",
                                      check=False)
@@ -480,7 +480,7 @@ class Cell:
     # ------------------------------------------------------------ events
 
     def execute_due_fault_events(self, when: int | str, cut: bool = False) -> None:
-        """Carry out the events that are due: with `cut` the power cuts, else all other events."""
+        """Carry out the due events: power cuts if `cut`, else all events but power cuts."""
         for event in list(self.pending):
             due = event.when < when if isinstance(event.when, int) and isinstance(when, int) \
                 else event.when == when

@@ -4,10 +4,10 @@
     python3 -m approxftl_tools.worn_work write KIND PLACE SEED NUMBERS
     python3 -m approxftl_tools.worn_work read KIND PLACE KEY...
 
-The writer waits for a line on standard input before each transaction, and prints "begin N KEY ...",
-then "done N" after fsync or commit has returned success, or "fail N ERROR". The reader prints
-"value KEY HEX", "absent KEY", "error KEY ERROR" or "crashed KEY ERROR". Both run in the guest with
-Debian's Python.
+KIND is the workload, PLACE its directory, NUMBERS are the transactions. Before each transaction the
+writer waits for a line on standard input; it prints "begin N KEY ...", then "done N" after fsync or
+commit has returned success, or "fail N ERROR". The reader prints "value KEY HEX", "absent KEY",
+"error KEY ERROR" or "crashed KEY ERROR". Both run in the guest with Debian's Python.
 """
 
 import ctypes
