@@ -11,7 +11,7 @@ u64 decode_little_endian(const u8 *at, u32 bytes);
 
 /**
  * read_fixed_size_records() - implement fill() for a format with fixed-size records
- * @parse: converts one record to a request, as struct trace_format.line does with a line
+ * @parse: converts one record to a request; its result is that of struct trace_format.line
  */
 int __must_check
 read_fixed_size_records(struct trace_file *file, struct trace_request *requests, u32 room,

@@ -304,7 +304,7 @@ static int open_blkparse(struct trace_file *file, struct aftl_error *error)
 	return 0;
 }
 
-/* Detect blkparse output by its first line: device, CPU, number, time with nine decimals. */
+/* Detect blkparse output by its first line: device, CPU, sequence number, time (nine decimals). */
 static bool is_blkparse_format(const u8 *head, size_t size)
 {
 	const char *end = memchr(head, '\n', size);

@@ -31,7 +31,7 @@ enum column {
 /**
  * struct trace_columns - the columns of a CSV-like trace format
  * @columns: meaning of each column; COLUMN_END follows the last one
- * @heading: title line, or its first column if the others differ between copies; or NULL
+ * @heading: title line, or only its first column if copies of the trace differ in the rest; or NULL
  * @more: further columns are ignored
  * @lacks_latency: the last column may be missing
  * @lacks_op: lines without a known operation occur; the reader drops and reports them

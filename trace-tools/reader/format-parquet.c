@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Parquet output. approxftl-parquet, which links the Parquet library, converts our CSV. Parquet
- * cannot be read.
+ * files can be written here, but not read.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -43,7 +43,7 @@ static int start_parquet_converter(struct parquet *parquet, int input, int outpu
 
 /*
  * Start the converter. It gets a descriptor, not a file name, so that it cannot create the file
- * again after this process has died and cleaned up.
+ * again after this process was interrupted and has removed the file.
  */
 static int open_output_and_start_converter(struct trace_output *output, int input,
 					   struct aftl_error *error)

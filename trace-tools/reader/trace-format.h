@@ -77,7 +77,7 @@ struct trace_file {
 	u32 texts_kept;
 };
 
-/* Maximum number of kept notes about regions and labels; further notes are only counted. */
+/* Maximum number of a program's notes (regions, labels) that are kept; more are only counted. */
 #define TRACE_TEXTS 65536
 
 enum trace_line_verdict {

@@ -12,7 +12,7 @@ static bool class_of_note_word(struct text_cursor word, u8 *class)
 	return is_text_equal(word, "precise");
 }
 
-/* Parse the origin of a write's class (tag, hint ...); an unknown word counts as tag. */
+/* Parse the origin of a write's class (tag, hint ...); an unknown word is taken for "tag". */
 static u8 parse_origin_of_write_class(struct text_cursor word)
 {
 	for (u32 by = TRACE_BY_TAG; by < TRACE_BYS; by++)

@@ -535,7 +535,7 @@ static void apply_class_note_to_request(struct trace_pairing *pairing,
 
 	pending = find_newest(pairing, stream, AFTL_OP_WRITE, begin, end, event->cpu, &number);
 	if (!pending) {
-		/* The class note may belong to a write-zeroes request of a newer kernel. */
+		/* Newer kernels do not trace write-zeroes as writes: search those, too. */
 		pairing->counts.untagged += event->op != AFTL_OP_WRITE_ZEROES ||
 					    !find_newest(pairing, stream, event->op, begin, end,
 							 event->cpu, &number);

@@ -39,7 +39,7 @@ struct trace_pairing_counts {
 struct trace_pairing *trace_pairing_create(bool issue);
 void trace_pairing_free(struct trace_pairing *pairing);
 
-/* Process the next event of the trace; @stream: number of the event's device. */
+/* Process the trace's next event; @stream: the reader's number for the event's device. */
 void trace_pairing_add_event(struct trace_pairing *pairing, const struct trace_event *event,
 			     u16 stream);
 

@@ -29,7 +29,7 @@ extern const char *const trace_by_names[TRACE_BYS];
 /* Names of request operations, for tables and files. */
 #define trace_op_names aftl_op_names
 
-/* Stream numbers of requests are below this bound. */
+/* Bound of the numbers of request streams, into which a trace divides its requests. */
 #define TRACE_STREAMS 65536
 
 /* Classes of a trace that has no class names: the quality levels. */

@@ -14,7 +14,7 @@
 #define TRACE_WINDOW 4096
 #define TRACE_WINDOW_EVENTS 1024
 
-/* Size of the sorting buffer, in windows; only the items of the last window must wait. */
+/* Size of the sorting buffer, in windows; all items but those of the last window can be taken. */
 #define TRACE_WINDOW_ROOM 4
 
 /**
