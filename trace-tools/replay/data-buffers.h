@@ -4,7 +4,7 @@
  * the kinds apart by the tag of the memory.
  *
  * Buffer sizes are powers of two, at least a page. One buffer of each size is reserved, so that a
- * waiter gets one as soon as others are returned.
+ * waiter gets a buffer when the requests before it have returned theirs.
  */
 #ifndef AFTL_DATA_BUFFERS_H
 #define AFTL_DATA_BUFFERS_H

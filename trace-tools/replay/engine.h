@@ -15,7 +15,7 @@ struct engine;
  * @target: device or file that requests go to
  * @depth: maximum number of requests in flight
  * @threads: number of threads, for the thread engine
- * @begin_ns: begin of the replay on the machine's clock; times in tickets are relative to it
+ * @begin_ns: begin of the replay on the machine's clock; times in struct ticket are relative to it
  */
 struct engine_config {
 	const struct replay_target *target;
@@ -31,7 +31,7 @@ struct engine_config {
  * @submit: issue a request and record the time; fewer than depth requests are in flight
  * @wait: sleep until a request completes, the machine's clock reaches @until_ns, or a signal
  *	arrives; return at once if @until_ns is 0
- * @reap: get a completed ticket, or NULL
+ * @reap: get the ticket of a completed request, or NULL
  * @close: free the engine; no request is in flight
  */
 struct engine_type {

@@ -29,7 +29,7 @@ void payload_fill(void *data, u32 bytes, u64 seed, const struct payload *what);
 /* Count the bits of a unit that differ from the data that payload_fill() generates for @what. */
 u32 payload_count_flips(const void *data, u32 bytes, u64 seed, const struct payload *what);
 
-/* Return true if data with @flips wrong bits are recognised; in unrelated data, half are. */
+/* Return true if data with @flips wrong bits are recognised; in other data half of the bits are. */
 static inline bool is_payload_recognised(u32 bytes, u32 flips)
 {
 	return flips < bytes * 8 / 4;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The pilot thread issues requests when they are due; other work would delay it. */
+/* The pilot thread issues requests when they are due; it does nothing else, to be punctual. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <sys/mman.h>
@@ -91,7 +91,7 @@ static void wait_until_wakeup_time(struct pilot *pilot, u64 moment)
 
 static bool has_replay_finished(const struct pilot *pilot)
 {
-	/* Read @fed first: the feeder thread queues its last request before it sets @fed. */
+	/* Read @fed before the queue: the feeder queues its last request, then sets @fed. */
 	return !pilot->under_way && atomic_load(&pilot->run->fed) &&
 	       !ticket_queue_peek(&pilot->run->ready);
 }

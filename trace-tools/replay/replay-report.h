@@ -2,7 +2,7 @@
 /*
  * Reports the punctuality of a replay, the speed of the target, and the state of the data.
  *
- * All figures derive from the header and the entries of a log.
+ * All numbers derive from the header and the entries of a log.
  */
 #ifndef AFTL_REPLAY_REPORT_H
 #define AFTL_REPLAY_REPORT_H
