@@ -25,7 +25,7 @@ def make_published_voltage_channel(vmax_v: float) -> cell.Channel:
     )
 
 @pytest.mark.parametrize("id_", models.CLAIMS)
-def test_physics_models_agree_with_the_papers_register(id_: str) -> None:
+def test_physics_models_agree_with_the_register_of_papers(id_: str) -> None:
     pairs = zip(register.list_register_entries_of_claim(id_), models.CLAIMS[id_](), strict=True)
     assert all(entry.judge_results(ours) == entry.verdict and entry.ours == ours.shown
                for entry, ours in pairs)
@@ -133,7 +133,7 @@ def test_skipping_verifies_saves_cubeftl_time_per_loop() -> None:
     saving = [100 - program_time.cube_program_ns(n, True) / 7000 for n in (1, 2, 3)]
     assert saving == pytest.approx([21.2, 26.3, 32.3], abs=0.06)
 
-def test_a_spare_margin_of_1_7_saves_cubeftl_the_published_program_time() -> None:
+def test_cubeftl_saves_the_published_program_time_at_a_margin_factor_of_1_7() -> None:
     assert program_time.cube_margin_mv(1.0) == 0.0
     assert program_time.cube_margin_mv(1.7) == pytest.approx(320.0)
     loops = program_time.loops_skipped_by_spare_margin(1.7)

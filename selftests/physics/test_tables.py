@@ -66,19 +66,19 @@ def read_compiled_rber_table() -> "np.ndarray[tuple[int, ...], np.dtype[np.int64
 
 
 @pytest.mark.parametrize("name", [tables.HEADER, tables.SOURCE])
-def test_checked_in_tables_are_regenerated(name: str) -> None:
+def test_checked_in_c_tables_equal_regenerated_ones(name: str) -> None:
     different = tables.first_differing_c_item(name, (CORE / name).read_text())
     assert different is None, f"{name} differs in {different}"
 
 
-def test_checked_in_voltage_states_are_regenerated() -> None:
+def test_checked_in_voltage_states_equal_regenerated_ones() -> None:
     """The playground draws the cell states from which the tables were generated."""
     checked_in = (ROOT / "userspace" / "playground" / tables.STATES).read_text()
     assert checked_in == tables.cell_states_text() == run_physics_command("states").stdout
 
 
 @pytest.mark.slow
-def test_check_accepts_equal_tables_and_names_the_first_difference(tmp_path: Path) -> None:
+def test_physics_verb_check_accepts_equal_c_tables_and_names_a_difference(tmp_path: Path) -> None:
     assert run_physics_command("generate", "--out", str(tmp_path)).returncode == 0
     assert run_physics_command("check", "--against", str(tmp_path)).returncode == 0
     source = tmp_path / tables.SOURCE
@@ -94,7 +94,7 @@ def test_check_reports_a_missing_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_show_prints_the_models_and_help_lists_the_verbs() -> None:
+def test_physics_verb_show_prints_the_models_and_help_lists_the_verbs() -> None:
     assert "mlc_precise" in run_physics_command("show").stdout
     assert "generate" in run_physics_command("--help").stdout
 
@@ -151,7 +151,7 @@ def test_making_error_rates_monotone_changes_them_little() -> None:
             assert grid[i, 4, 3] == pytest.approx(value, rel=little), name
 
 
-def test_error_rates_at_the_reference_points_are_the_published_constants() -> None:
+def test_error_rates_at_the_published_disturbance_shifts_are_the_published_ones() -> None:
     array = read_compiled_rber_table()
     axis = read_c_table_numbers("aftl_rber_disturb_axis")
     assert array[0, axis.index(350), 0, 0] / 2**40 == pytest.approx(1e-8, rel=1e-4)

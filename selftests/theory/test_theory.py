@@ -27,7 +27,7 @@ def test_write_amplification_of_random_victims_is_as_published(load: float) -> N
 
 
 @pytest.mark.parametrize("load", [0.5, 0.8, 0.95])
-def test_windowed_greedy_with_large_blocks_approaches_fifo(load: float) -> None:
+def test_windowed_greedy_write_amplification_with_large_blocks_approaches_fifo(load: float) -> None:
     assert forms.windowed_greedy_amplification(load, 4096, 0) == pytest.approx(
         forms.fifo_amplification(load), rel=1e-9)
     assert forms.windowed_greedy_amplification(load, 4096, 1) == pytest.approx(
@@ -37,7 +37,7 @@ def test_windowed_greedy_with_large_blocks_approaches_fifo(load: float) -> None:
 
 
 @pytest.mark.parametrize("pages", [4, 16, 64])
-def test_write_amplification_of_d_choices_approaches_greedy(pages: int) -> None:
+def test_write_amplification_of_d_choices_gc_approaches_greedy_as_d_grows(pages: int) -> None:
     """With more choices, d-choices approaches the greedy form from above."""
     several = [forms.sampled_greedy_amplification(0.85, pages, drawn, full=True)
                for drawn in (2, 5, 10, 100, 5000)]
