@@ -31,7 +31,7 @@ TRACED_ARRAYS = ("RE-6", "RE-7", "RE-8", "RE-10", "RE-11")
 
 @pytest.mark.parametrize("id_", claims.CLAIMS)
 @pytest.mark.in_turn
-def test_figures_and_verdicts_are_those_of_the_register(id_: str) -> None:
+def test_verdicts_on_measured_claims_agree_with_the_register_of_papers(id_: str) -> None:
     assert [(one.entry.id, one.describe_conflict_with_register)
             for one in claims.measure_and_judge_claim(id_)
             if one.describe_conflict_with_register] == []
@@ -40,7 +40,7 @@ def test_figures_and_verdicts_are_those_of_the_register(id_: str) -> None:
 
 @pytest.mark.parametrize("id_", claims.OWN)
 @pytest.mark.in_turn
-def test_claims_about_our_designs_hold_with_fewer_requests(id_: str) -> None:
+def test_no_claim_about_a_design_without_a_paper_fails(id_: str) -> None:
     # `make claims` runs all requests; the controls of hybrid fail with these, too.
     with runs.falsified_settings(("--requests=100000",) if id_.startswith("HY") else ()):
         rows = claims.measure_claim_without_paper(id_)
@@ -145,7 +145,7 @@ def test_ineffective_and_missing_negative_controls_are_reported(
     assert "no control for: half widths" in capsys.readouterr().out
 
 
-def test_negative_controls_store_their_streams_in_own_files() -> None:
+def test_request_streams_of_negative_controls_are_separate_files() -> None:
     usual = studies.record_files_of_trace_volumes()
     assert [path.name.partition("-")[0] for path in usual.values()] == ["HM_0", "PRN_1", "PROJ_1"]
     with runs.falsified_settings(made_by={"reads-of-a-place": 40, "requests": 100}):

@@ -67,7 +67,7 @@ def test_md_and_simulated_arrays_agree_within_the_tolerance(tmp_path: Path, fact
     assert compare.print_md_and_simulated_arrays(tmp_path, 4) is agrees
 
 
-def test_arrays_with_opposite_changes_of_a_counter_do_not_agree(
+def test_md_and_simulated_arrays_with_opposite_erase_changes_do_not_agree(
         tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_fake_results(tmp_path, "tlc", 1.0)
     write_fake_results(tmp_path, "ressd", 1.0)
@@ -99,7 +99,7 @@ def test_members_of_small_and_large_arrays_get_equally_many_requests(
     assert load[4][1] == pytest.approx(load[7][1], rel=0.05)
 
 
-def test_changes_from_tlc_to_ressd_are_printed_by_array_size(
+def test_counter_changes_from_policy_tlc_to_ressd_are_printed_by_array_size(
         tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for number in (4, 6):
         (tmp_path / str(number)).mkdir()
