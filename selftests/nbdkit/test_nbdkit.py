@@ -219,7 +219,7 @@ def test_invalid_device_options_of_the_plugin_are_refused(argument: str, message
     assert f"nbdkit: error: {message}" in done.err
 
 
-def test_the_server_reports_how_late_requests_ended() -> None:
+def test_nbdkit_plugin_reports_how_late_its_requests_completed() -> None:
     script = "for i in range(20): h.pwrite(bytes(4096), 4096 * i)"
     done = run_program("nbdkit", "-v", "-U", "-", PLUGIN, "--run",
                        f"/usr/bin/python3 -m nbd -u $uri -c '{script}'")
@@ -234,7 +234,7 @@ def test_an_option_given_twice_is_refused() -> None:
     assert "nbdkit: error: op is given twice" in run_plugin("op=10", "op=20").err
 
 
-def test_a_size_larger_than_the_flash_blocks_is_refused() -> None:
+def test_nbdkit_plugin_refuses_a_size_above_the_flash_capacity() -> None:
     assert "size: these blocks have room for " in run_plugin("blocks=128", "size=1GiB").err
 
 
@@ -304,13 +304,14 @@ def list_leftover_paths(server: Server) -> list[Path]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_the_server_in_order(number: int) -> None:
+def test_approxftl_serve_leaves_no_files_when_a_signal_ends_it(number: int) -> None:
     server = Server("timing=off")
     assert server.end_server_by_signal(number) == 0
     assert list_leftover_paths(server) == []
 
 
-def test_a_server_whose_nbdkit_was_killed_says_so(capfd: pytest.CaptureFixture[str]) -> None:
+def test_approxftl_serve_reports_that_its_nbdkit_process_was_killed(
+        capfd: pytest.CaptureFixture[str]) -> None:
     server = Server("timing=off")
     server.kill_nbdkit()
     assert server.process.returncode == 1
@@ -318,7 +319,7 @@ def test_a_server_whose_nbdkit_was_killed_says_so(capfd: pytest.CaptureFixture[s
     assert list_leftover_paths(server) == []
 
 
-def test_nbdkit_ends_when_its_server_is_killed() -> None:
+def test_nbdkit_process_ends_when_approxftl_serve_is_killed() -> None:
     server = Server("timing=off")
     child = Path(f"/proc/{server.nbdkit_process_id}")
     server.process.kill()
@@ -409,7 +410,7 @@ print(json.dumps([sum(map(int.bit_count, h.pread(1 << 20, at << 20))) for at in 
         assert list_tagged_server_ranges(server) == [(0, 16 << 20, 1)]
 
 
-def test_units_that_a_tag_covers_in_part_stay_precise() -> None:
+def test_units_that_an_approximate_tag_covers_only_in_part_are_precise() -> None:
     with run_server("timing=off", "--size", "1MiB") as server:
         assert run_tag_verb("add", server, "1000+20000").code == 0
         assert list_tagged_server_ranges(server) == [(4096, 16384, 1)]
@@ -425,7 +426,7 @@ def test_units_that_a_tag_covers_in_part_stay_precise() -> None:
         assert list_tagged_server_ranges(server) == [(0, 1 << 20, 1)]
 
 
-def test_only_the_owner_of_a_server_tags_and_only_its_device() -> None:
+def test_tag_socket_of_a_server_is_private_and_tags_only_its_device() -> None:
     with run_server("timing=off", "--size", "1MiB") as server, \
             run_server("timing=off", "--size", "1MiB") as other:
         control = Path(f"{server.socket}.tags")
