@@ -128,15 +128,15 @@ def find_worst_outcome_of_stack(stack: HonestStack) -> Outcome:
     return worst_outcome(one.outcome for one in run_and_judge_stack(stack)[1])
 
 
-def test_a_stack_without_errors_is_judged_correct() -> None:
+def test_judge_finds_a_storage_stack_without_errors_correct() -> None:
     assert find_worst_outcome_of_stack(HonestStack()) == Outcome.CORRECT
 
 
 @pytest.mark.parametrize(("stack", "outcome"), [
     (FsyncLiar, Outcome.LOST), (StaleReader, Outcome.LOST), (MisplacedReader, Outcome.WRONG),
     (BitFlipper, Outcome.WRONG), (TearingStack, Outcome.WRONG)])
-def test_the_judge_finds_each_kind_of_wrong_answer(stack: type[HonestStack],
-                                                   outcome: Outcome) -> None:
+def test_judge_finds_each_kind_of_wrong_answer_of_a_storage_stack(
+        stack: type[HonestStack], outcome: Outcome) -> None:
     assert find_worst_outcome_of_stack(stack()) == outcome
 
 

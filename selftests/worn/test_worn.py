@@ -159,7 +159,7 @@ def test_a_package_whose_library_is_absent_is_missing(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize(("status", "outcome"), [
     (worn.CRASHED, Outcome.CRASHED.value), (worn.TIMED_OUT, worn.FAILED_CELL)])
-def test_a_guest_that_does_not_end_is_no_verdict_about_the_stack(
+def test_a_crashed_guest_is_an_outcome_of_the_stack_and_a_timeout_is_not(
         status: int, outcome: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "simulator_path", lambda: BUILD / "approxftl-sim")
     children = Children()
@@ -257,7 +257,8 @@ def test_a_minimised_failure_is_printed_as_a_script(monkeypatch: pytest.MonkeyPa
     assert "5 cells were run" in capsys.readouterr().out
 
 
-def test_a_bad_page_does_not_hide_the_pages_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_a_drive_continues_behind_an_unreadable_page(
+        monkeypatch: pytest.MonkeyPatch) -> None:
     page, bad = worn_guest.PAGE, 3
 
     def pread(fd: int, length: int, start: int) -> bytes:
