@@ -24,7 +24,7 @@ def run_sim_and_verify(*arguments: str | Path) -> Json:
 
 
 @pytest.mark.parametrize("load", LOADS, ids=" ".join)
-def test_a_change_without_effect_keeps_the_digest(load: tuple[str, ...]) -> None:
+def test_option_change_without_effect_keeps_the_device_digest(load: tuple[str, ...]) -> None:
     """A --change without effect does not change the digest, also after the last request."""
     stops = ",".join(f"{at}:age=0s" for at in (0, 1, 500, 501, 501, 1999, 2000))
     assert run_sim_and_verify(*load, "--change",
@@ -32,8 +32,8 @@ def test_a_change_without_effect_keeps_the_digest(load: tuple[str, ...]) -> None
 
 
 @pytest.mark.parametrize("load", LOADS[:2], ids=" ".join)
-def test_a_change_equals_saving_and_loading_the_device(load: tuple[str, ...],
-                                                       tmp_path: Path) -> None:
+def test_option_change_equals_saving_the_device_and_loading_it_with_new_values(
+        load: tuple[str, ...], tmp_path: Path) -> None:
     """A change of policy and parameter equals saving a device and loading it with new values."""
     whole, first, second = (tmp_path / name for name in ("whole", "first", "second"))
     changes = ("policy=approxftl", "gc_idle_valid=30%")
@@ -54,7 +54,7 @@ def test_a_change_equals_saving_and_loading_the_device(load: tuple[str, ...],
     assert get_only_run(run_sim(*again, "999:policy=approxftl"))["digest"] != there["digest"]
 
 
-def test_statistics_after_a_change_are_those_of_the_changed_device() -> None:
+def test_statistics_count_only_requests_after_a_change_of_policy() -> None:
     result = run_sim(*STREAM, "--change", "1200:policy=vth_b,1500:age=730h")
     found = get_only_run(result)
     counters = found["counters"]
@@ -69,7 +69,7 @@ def test_statistics_after_a_change_are_those_of_the_changed_device() -> None:
     assert later["requests"] == 2000 and later["policy"] == "vth_b"
 
 
-def test_changes_after_one_request_are_done_in_their_order() -> None:
+def test_changes_of_policy_after_the_same_request_apply_in_the_given_order() -> None:
     assert run_sim_and_verify("--change", "9:policy=vth_b,9:policy=delta_b")["policy"] == "delta_b"
     assert run_sim_and_verify("--change", "9:policy=delta_b,9:policy=vth_b")["policy"] == "vth_b"
 
@@ -83,7 +83,7 @@ def test_parameters_change_while_zones_have_partly_written_pages() -> None:
     assert found["verified"] is True and found["requests"] == 1223
 
 
-def test_a_change_after_the_end_of_a_trace_is_not_applied(tmp_path: Path) -> None:
+def test_a_policy_change_after_the_end_of_a_trace_is_not_applied(tmp_path: Path) -> None:
     path = tmp_path / "x.aft"
     run_sim("--requests", "50", "--record", path)
     played = get_only_run(run_sim("--trace", path, "--change", "50:age=9h,51:policy=vth_b"))
@@ -95,7 +95,7 @@ def test_a_change_after_the_end_of_a_trace_is_not_applied(tmp_path: Path) -> Non
     ("seed=9", "--change: seed=9: the device was made with seed 1"),
     ("slc_static=8%", "--change: slc_static=8%: slc_static, slc_dynamic: a cell of this device"),
 ])
-def test_impossible_changes_are_refused(change: str, sentence: str) -> None:
+def test_impossible_changes_of_device_parameters_are_refused(change: str, sentence: str) -> None:
     """An impossible --change is refused when it is applied; results of other runs are kept."""
     done = run_approxftl("sim", "--requests", "50", "--change", f"5:{change}")
     assert (done.code, done.out) == (2, "") and sentence in done.err

@@ -168,7 +168,7 @@ def test_wrong_arguments_of_sim_are_refused_in_one_line(arguments: list[str],
     assert re.fullmatch(r"approxftl sim: [^\n]+\n", done.err), "one line"
 
 
-def test_parameters_of_a_file_apply_at_their_position(tmp_path: Path) -> None:
+def test_parameter_files_apply_at_their_position_on_the_command_line(tmp_path: Path) -> None:
     """A file given by --set @FILE counts at its position; the last value of a parameter wins."""
     first, second = tmp_path / "first", tmp_path / "second"
     first.write_text("# a drive\n\n  blocks=64\t\r\nop=20\n # not determined:\nread-first=9us\n")
@@ -327,7 +327,7 @@ def test_size_suffixes_are_those_of_fio(option: str, wanted: object, key: str,
         assert (result["stream"][key] if key else get_only_run(result)["requests"]) == wanted, text
 
 
-def test_option_and_parameter_hot_size_are_independent() -> None:
+def test_workload_option_hot_size_and_device_parameter_hot_size_are_independent() -> None:
     done = run_approxftl("sim", *HOT, "--hot-size", "16KiB", "--set", "hot_size=4KiB",
                          "--requests=10",
                          "--json")  # fmt: skip
@@ -435,7 +435,7 @@ def test_printed_parameter_values_are_accepted_as_options(more: tuple[str, ...])
 
 @pytest.mark.parametrize(("verb", "names"), [
     ("params", ["op", "read-first"]), ("profiles", ["demo"]), ("policies", ["agcr", "baseline"])])
-def test_lists_show_only_the_names_given_as_operands(verb: str, names: list[str]) -> None:
+def test_list_commands_print_only_the_names_given_as_arguments(verb: str, names: list[str]) -> None:
     done = run_approxftl(verb, *names, "--no-head")
     assert [line.split()[0].replace("_", "-") for line in done.out.splitlines()] == sorted(
         names, key=run_approxftl(verb).out.replace("_", "-").find)

@@ -85,7 +85,8 @@ def test_runs_of_approximate_writes_have_the_mean_length(share: float, mean: int
     assert abs(found - share) < 4 * math.sqrt(2 * mean * 0.25 / N)
 
 
-def test_independent_tags_have_short_runs(run_generator: Generate) -> None:
+def test_runs_of_independently_drawn_approximate_writes_have_mean_length_2(
+        run_generator: Generate) -> None:
     records = run_generator("--approx-share", "0.5", "--write-share", "100%")
     lengths = list_lengths_of_approximate_sequences([r.klass for r in records])
     assert sum(lengths) / len(lengths) == pytest.approx(2, abs=0.08)
@@ -213,7 +214,7 @@ def test_each_zone_is_written_in_order(count: int, run_generator: Generate) -> N
     assert max(passed.values()) < 6 * N * size / zone / (run_generator.units // zone)
 
 
-def test_the_writer_beside_the_stream_keeps_its_rate(tmp_path: Path) -> None:
+def test_option_beside_rate_sets_the_rate_of_an_additional_writer(tmp_path: Path) -> None:
     path = tmp_path / "beside.aft"
     options = ("--fill", "random", "--write-share", "0", "--depth", "4", "--requests", "20000")
     alone = get_only_run(run_sim(*options))
@@ -229,7 +230,7 @@ def test_the_writer_beside_the_stream_keeps_its_rate(tmp_path: Path) -> None:
     assert run["timing"]["read_response"]["mean_ns"] > alone["timing"]["read_response"]["mean_ns"]
 
 
-def test_a_writer_beside_the_stream_is_limited_by_the_device() -> None:
+def test_device_speed_limits_the_additional_writer_of_option_beside_rate() -> None:
     """The writer of --beside-rate has one request in flight, so the device limits its rate."""
     run = get_only_run(run_sim("--fill", "random", "--write-share", "0", "--depth", "1",
                                "--requests", "20000", "--beside-rate", "1000000", "--beside-size",
@@ -313,7 +314,7 @@ def test_a_hot_range_of_the_whole_footprint_sets_all_request_sizes(run_generator
     assert {r.nsect for r in records} == {16}
 
 
-def test_discards_have_their_share_and_flushes_their_interval(run_generator: Generate) -> None:
+def test_generator_obeys_the_discard_share_and_the_flush_interval(run_generator: Generate) -> None:
     records = run_generator("--discard-share", "0.2", "--flush-every", "9")
     assert [number for number, r in enumerate(records) if r.op == FLUSH] == list(range(9, N, 10))
     others = [r for r in records if r.op != FLUSH]
@@ -378,8 +379,8 @@ def test_a_closed_loop_keeps_its_queue_full(run_generator: Generate) -> None:
 
 @pytest.mark.parametrize("utilisation", [0.3, 0.6])
 @pytest.mark.parametrize("share", [0, 0.37, 1.0])
-def test_utilisation_is_reached_without_garbage_collection(utilisation: float,
-                                                           share: float) -> None:
+def test_option_utilisation_sets_the_lun_utilisation_if_there_is_no_gc(
+        utilisation: float, share: float) -> None:
     """The rate that is computed from page times must give the requested utilisation."""
     result = run_sim("--utilisation", str(utilisation), "--write-share", str(share), "--size",
                      "8KiB", "--workload", "sequential", "--fill", "sequential", "--fill-valid",
@@ -391,7 +392,7 @@ def test_utilisation_is_reached_without_garbage_collection(utilisation: float,
 
 
 @pytest.mark.parametrize("share", [0, 1.0])
-def test_utilisation_is_reached_with_hot_sizes(share: int) -> None:
+def test_option_utilisation_accounts_for_the_sizes_of_hot_requests(share: int) -> None:
     """The request rate must be computed from the mean length over the hot and the cold range."""
     sizes = ("--size", "64KiB", "--hot-size", "8KiB", "--hot-share", "0.75", "--hot-range", "0.2")
     result = run_sim("--utilisation", "0.3", "--write-share", str(share), *sizes,

@@ -116,7 +116,7 @@ def test_writes_by_class_add_up_to_all_writes(warmup: str) -> None:
     assert parts[1]["mean_ns"] < parts[0]["mean_ns"]
 
 
-def test_parts_of_response_times_and_counters_add_up() -> None:
+def test_parts_of_response_times_and_counters_add_up_to_their_totals() -> None:
     result = run_sim("--fill", "random", "--requests", "60000", "--workload", "zipf", "--histogram")
     found = get_only_run(result)
     counters, timing = found["counters"], found["timing"]
@@ -157,7 +157,7 @@ def test_sizes_of_hot_requests_appear_in_json_and_text() -> None:
                                                                              *hot).out
 
 
-def test_table_compares_with_the_first_policy() -> None:
+def test_sim_table_shows_ratios_to_the_first_policy() -> None:
     common = ("--requests", "5000", "--approx-share", "0.5", "--policy", "baseline,approxftl")
     table = run_approxftl("sim", *common).out
     runs = run_sim(*common)["runs"]
@@ -336,7 +336,7 @@ def test_a_run_whose_response_times_drift_causes_a_warning() -> None:
     assert "baseline: still drifting: at least 20000 requests of warm-up\n" in done.err
 
 
-def test_padding_without_a_buffer_is_explained() -> None:
+def test_a_note_explains_padding_writes_of_a_device_without_write_buffer() -> None:
     """Padding is listed in the "padding" row of the write amplification."""
     slow = ("sim", "--requests=2000", "--depth=1", "--policy=baseline,vth_b")
     done = run_approxftl(*slow)

@@ -20,7 +20,7 @@ def read_refusal_message(*arguments: str | Path) -> str:
     return done.err
 
 
-def test_a_policy_object_equals_a_built_in_policy_with_its_rule(tmp_path: Path) -> None:
+def test_a_compiled_policy_gives_the_results_of_the_equal_built_in_policy(tmp_path: Path) -> None:
     made = compile_policy(tmp_path, SOURCE.read_text())
     runs = run_sim(*LOAD, "--policy", f"separated,{made}", "--verify")["runs"]
     assert [one.pop("policy") for one in runs] == ["separated", "survivors"]

@@ -24,7 +24,7 @@ def test_the_hit_rate_is_the_cached_share_of_the_footprint() -> None:
     assert counters["array_reads"] == 20000 - counters["read_cache_units"]
 
 
-def test_the_report_counts_cached_and_prefetched_units() -> None:
+def test_report_counts_units_read_from_the_cache_and_read_ahead() -> None:
     args = ("--fill", "sequential", "--workload", "sequential", "--write-share", "10%",
             "--requests", "20000", "--read_cache", "2MiB", "--read_ahead", "256KiB")
     counters = get_only_run(run_sim(*args))["counters"]

@@ -98,7 +98,7 @@ def test_fua_waits_for_the_flash(fua: int, tmp_path: Path) -> None:
     assert [r.op for r in read_trace(copy)] == [WRITE | fua]
 
 
-def test_lifetime_hints_and_placement_ids_are_recorded_again(tmp_path: Path) -> None:
+def test_recording_a_trace_run_keeps_lifetime_hints_and_placement_ids(tmp_path: Path) -> None:
     records = [Record(n, 8 * n, 8, n << LIFE | WRITE, stream=7 * (n == 5)) for n in range(6)]
     path = write_trace(tmp_path / "x.aft", records, Header(minor=2))
     copy = tmp_path / "y.aft"
@@ -118,7 +118,7 @@ def read_quality_level_counters(counters: dict[str, int], name: str) -> list[int
     return [counters[name.format(level)] for level in (1, 2, 3)]
 
 
-def test_quality_levels_are_drawn_counted_and_recorded_again(tmp_path: Path) -> None:
+def test_quality_levels_of_generated_writes_are_counted_and_recorded(tmp_path: Path) -> None:
     path, copy = tmp_path / "x.aft", tmp_path / "y.aft"
     drawn = get_only_run(run_sim(*LEVELS, "--record", path))
     units = read_quality_level_counters(drawn["counters"], "host_write_level_{}_units")
@@ -200,7 +200,7 @@ def test_option_arrival_device_keeps_the_recorded_device_times(tmp_path: Path) -
                          "device").err.endswith("--arrival device needs --trace\n")
 
 
-def test_option_until_lets_the_device_work_on_after_the_trace(tmp_path: Path) -> None:
+def test_option_until_keeps_the_device_working_after_the_end_of_a_trace(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", [Record(0, 0, 8, WRITE)])
     options: list[str | Path] = ["--trace", path, "--set", "buffer=64KiB"]
     at_once = get_only_run(run_sim(*options))

@@ -79,13 +79,13 @@ def test_the_table_names_both_bounds_of_the_optimum() -> None:
     ("--trace -", "standard input can be read once"),
     ("--yardstick pessimum", "pessimum"),
 ])
-def test_runs_without_yardstick_are_refused_by_name(arguments: str, says: str) -> None:
+def test_invalid_uses_of_option_yardstick_are_refused(arguments: str, says: str) -> None:
     done = run_approxftl("sim", "--yardstick", "optimum", *arguments.split(), "--dry-run")
     assert (done.code, done.out) == (2, "")
     assert says in done.err
 
 
-def test_a_replayed_record_has_the_bounds_of_the_recorded_run(tmp_path: Path) -> None:
+def test_replaying_a_recorded_run_gives_the_same_yardstick_result(tmp_path: Path) -> None:
     record = tmp_path / "record.aft"
     direct = get_only_run(run_sim(*SMALL, "--record", str(record)))
     again = get_only_run(run_sim("--blocks", "256", "--channels", "2", "--trace", str(record),
