@@ -53,7 +53,7 @@ def test_outputs_of_a_repeated_league_are_identical(league_folder: Path, tmp_pat
             (tmp_path / "again/out" / name).read_bytes(), name
 
 
-def test_entries_are_ranked_by_the_mean_of_their_factors(league_folder: Path) -> None:
+def test_league_entries_are_ranked_by_their_mean_ratio_to_the_optimum(league_folder: Path) -> None:
     rows = read_league_document(league_folder)["standing"]
     assert [row["entry"] for row in rows] == sorted(
         league.ENTRIES, key=lambda entry: (read_amplification_ratios_on_load(league_folder,
@@ -69,7 +69,8 @@ def test_entries_are_ranked_by_the_mean_of_their_factors(league_folder: Path) ->
                                                                       "zipf 1.2")[rows[0]["entry"]])
 
 
-def test_the_printed_command_reproduces_the_factor_of_an_entry(league_folder: Path) -> None:
+def test_printed_command_of_a_league_entry_reproduces_its_ratio_to_the_optimum(
+        league_folder: Path) -> None:
     """A league entry's command in the JSON, run with --yardstick, gives the entry's ratio."""
     cell = next(one for one in read_league_document(league_folder)["cells"] if one["entry"]
                 == "sepbit")
@@ -88,7 +89,8 @@ def test_fifo_ranks_below_greedy_collection(league_folder: Path) -> None:
     assert found["streams, greedy"] == found["baseline, greedy"]
 
 
-def test_a_new_entry_costs_only_its_own_runs(league_folder: Path, tmp_path: Path) -> None:
+def test_a_new_league_entry_simulates_only_its_own_runs(
+        league_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(league_folder, tmp_path / "more")
     before = set((tmp_path / "more/out/results").iterdir())
     mine = compile_policy(tmp_path, SOURCE.read_text())

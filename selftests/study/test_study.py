@@ -420,7 +420,7 @@ def test_a_killed_study_leaves_no_process(tmp_path: Path) -> None:
     await_true(lambda: not find_running_simulations())
 
 
-def test_an_unclear_share_in_a_study_is_refused_once(tmp_path: Path) -> None:
+def test_a_share_of_1_in_a_study_is_refused_as_ambiguous(tmp_path: Path) -> None:
     file = write_study(tmp_path, SMALL.replace("[base]\n", "[base]\nwrite-share = 1\n"))
     assert run_study("status", file, status=2).stderr == (
         f"approxftl study: {file}: --write-share: 1 may mean 1% or 100%; write one of these\n")

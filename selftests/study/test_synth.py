@@ -155,7 +155,7 @@ def test_any_workload_profile_gives_a_valid_stream(requests: int, seed: int, wri
             assert first_class.setdefault(int(sector), int(tag)) == tag
 
 
-def test_option_within_sets_the_deviation_from_the_published_trace(tmp_path: Path) -> None:
+def test_synth_fails_if_the_stream_deviates_more_than_option_within_allows(tmp_path: Path) -> None:
     done = run_synth("--like", "STG_0", "--requests", "2000", "--within", "1%", "-O",
                      tmp_path / "a.aft", status=4)
     assert "further off than --within 0.01" in done.stderr
