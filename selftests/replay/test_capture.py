@@ -40,7 +40,8 @@ def test_options_after_the_program_belong_to_it(tmp_path: Path) -> None:
     assert "unknown option" not in done.err
 
 
-def test_without_blktrace_no_file_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trace_record_without_blktrace_creates_no_file(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     done = run_trace_record("-O", "result", str(tmp_path), "--", "/bin/touch", "ran",
                             PATH="/nonexistent")

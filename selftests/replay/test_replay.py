@@ -60,7 +60,7 @@ def make_mixed_requests(count: int, seed: int = 1, units: int = 200,
 
 
 
-def test_replayed_requests_equal_the_record(tmp_path: Path) -> None:
+def test_requests_issued_by_a_replay_equal_those_of_the_record_file(tmp_path: Path) -> None:
     records = make_mixed_requests(500)
     trace = write_trace(tmp_path / "t.aft", records)
     log = tmp_path / "log"
@@ -217,8 +217,8 @@ def restore_unit(now: bytearray, before: bytes) -> None:
         (None, {}, 0),
     ],
 )
-def test_wrong_data_are_reported_by_kind(tmp_path: Path, spoil: Spoil | None, wrong: dict[str, int],
-                                         code: int) -> None:
+def test_replay_counts_wrong_data_as_flipped_lost_misplaced_or_stale(
+        tmp_path: Path, spoil: Spoil | None, wrong: dict[str, int], code: int) -> None:
     writes = [make_request_of_whole_units(0, 0, WRITE),
               make_request_of_whole_units(0, 1, WRITE, APPROX),
               make_request_of_whole_units(0, 2, WRITE)]
@@ -315,7 +315,7 @@ def remove_keys_from_document(document: dict[str, object], *keys: str) -> dict[s
     return {key: value for key, value in document.items() if key not in keys}
 
 
-def test_the_printed_summary_equals_the_report(tmp_path: Path) -> None:
+def test_summary_made_from_a_replay_log_equals_that_of_the_replay(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", make_mixed_requests(300))
     log = tmp_path / "log"
     live = run_replay_for_json(trace, tmp_path / "disk", "--size", "1MiB", "--record", log,
@@ -537,7 +537,7 @@ def test_option_simulate_runs_the_same_requests(tmp_path: Path) -> None:
     assert read_sim_counters(json.loads(path.read_text())) == read_sim_counters(direct)
 
 
-def test_simulate_changes_requests_as_a_replay_does(tmp_path: Path) -> None:
+def test_options_speed_and_requests_of_replay_apply_to_option_simulate(tmp_path: Path) -> None:
     trace = write_trace(tmp_path / "t.aft", make_mixed_requests(400))
     direct = run_sim("--trace", trace, "--arrival", "trace", "--time-scale", "0.5", "--requests",
                      "99")

@@ -90,9 +90,8 @@ def test_keys_of_measures_have_units(comparison_document: Json) -> None:
     assert {measure.key for measure in measures.MEASURES} == known
 
 
-def test_facts_of_devices_replays_and_record_files_are_listed(comparison_document: Json,
-                                                              report_input_files: list[
-    Path]) -> None:
+def test_compare_json_lists_values_of_devices_replays_logs_and_record_files(
+        comparison_document: Json, report_input_files: list[Path]) -> None:
     assert [device["label"] for device in comparison_document["devices"]] == ["ssd"] * 3
     assert comparison_document["devices"][0]["facts"]["total_energy_pj"] == 60
     assert comparison_document["devices"][0]["facts"]["write_amplification"] == 1.25

@@ -125,8 +125,8 @@ def test_chosen_kinds_of_figures_are_written_as_pdf(report_input_files: list[Pat
 
 
 @pytest.mark.parametrize(("width", "inches"), [("single", 3.5), ("double", 7.16)])
-def test_widths_single_and_double_are_in_inches(report_input_files: list[Path], tmp_path: Path,
-                                                width: str, inches: float) -> None:
+def test_option_width_sets_the_figure_width_in_inches(
+        report_input_files: list[Path], tmp_path: Path, width: str, inches: float) -> None:
     for kind in ("png", "svg"):
         run_approxftl_ok("figures", report_input_files[0], "--kind", "energy", "--format", kind,
                          "--width", width, "-O", tmp_path)
@@ -218,9 +218,8 @@ exec {sys.executable} "$@"
     ("figures", "vl_convert", "nothing", "foreign"),
     ("parquet", "pyarrow", "nothing", "foreign"),
 ])
-def test_interpreter_is_the_one_that_has_the_packages(
-    tmp_path: Path, verb: str, system: str, foreign: str, chosen: str
-) -> None:
+def test_installed_programs_run_the_python_that_has_their_packages(
+        tmp_path: Path, verb: str, system: str, foreign: str, chosen: str) -> None:
     assert Interpreters(tmp_path, verb, system, foreign).run_installed_program() == (0,
                                                                                      f"{chosen}\n")
 

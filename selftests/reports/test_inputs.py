@@ -76,7 +76,7 @@ def test_wrong_inputs_are_refused_in_a_sentence(tmp_path: Path, content: bytes,
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_each_command_refuses_an_unknown_file(tmp_path: Path, verb: str) -> None:
+def test_each_report_command_refuses_a_file_of_unknown_format(tmp_path: Path, verb: str) -> None:
     (tmp_path / "x").write_text("hello")
     assert read_refusal_message(tmp_path, "x", verb=verb).startswith(
         f'approxftl {verb}: x: begins with "hello", which is none of')

@@ -131,7 +131,7 @@ def make_network_report(share: float, alone: float, **changed: Any) -> Json:
             "arrays": [{"name": f"layer.{n}.weight", "share": alone + n / 10} for n in range(3)]}
 
 
-def test_neural_networks_of_a_mounted_device_stand_beside_simulated_ones(
+def test_paper_figure_of_networks_includes_results_from_a_mounted_device(
         study_setting_with_tiny_traces: Setting) -> None:
     specs = {spec.name: spec for one in papers.find_paper_figures(["weights"],
                                                                   study_setting_with_tiny_traces)
@@ -163,8 +163,8 @@ def test_neural_networks_of_a_mounted_device_stand_beside_simulated_ones(
     (("--approx-share", "90%"), "all_approximate"),
     (("--approx-share", "50%", "--approx-run", "64"), "phase_2"),
 ])
-def test_each_workload_fills_the_expected_kind_of_block(tmp_path: Path, options: tuple[str, ...],
-                                                        most: str) -> None:
+def test_each_workload_fills_mostly_the_expected_kind_of_approxftl_block(
+        tmp_path: Path, options: tuple[str, ...], most: str) -> None:
     """Page counts by block kind add up to all pages; most pages are in the expected kind."""
     measures = study_plan.load_toml_file(papers.FOLDER / "approxftl-blocks.toml")["figure"][0]["y"]
     simulate_to_file(tmp_path / "x.json", "--policy", "approxftl", "--write-share", "100%",

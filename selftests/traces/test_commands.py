@@ -271,7 +271,7 @@ def test_wrong_tagging_rules_are_refused(tmp_path: Path, rule: str) -> None:
 
 # ---- fix
 
-def test_fix_removes_control_groups_from_notes_of_a_capture(tmp_path: Path) -> None:
+def test_verb_fix_removes_control_groups_from_notes_of_a_blktrace_capture(tmp_path: Path) -> None:
     events = [make_trace_note(1, NOTE_PROCESS, b"fio".ljust(16, b"\0"), pid=5, group=True),
               make_request_event(2, QUEUE, WRITE, 0, 4096, pid=5, sequence=1),
               make_trace_note(3, NOTE_MESSAGE, b"approxftl write 0 8 approximate file", pid=5,

@@ -127,7 +127,7 @@ def test_each_invalid_line_of_a_trace_is_reported(tmp_path: Path, name: str) -> 
     assert sorted(p.name for p in tmp_path.iterdir()) == ["dropped", "t"]
 
 
-def test_complaints_beyond_the_tenth_are_only_counted(tmp_path: Path) -> None:
+def test_only_ten_invalid_lines_of_a_trace_are_printed_and_the_rest_counted(tmp_path: Path) -> None:
     file = write_test_file(tmp_path / "t", CASES["spc"][0] * 300 + "junk\n" * 25)
     done = run_trace_tool_ok("info", file)
     assert done.err.count("dropped") == 10
@@ -311,7 +311,7 @@ def test_files_of_no_format_are_refused(tmp_path: Path) -> None:
     assert run_trace_tool("info", tmp_path).code == 3
 
 
-def test_files_of_events_and_files_of_requests_cannot_be_mixed(tmp_path: Path) -> None:
+def test_blktrace_event_files_and_request_files_cannot_be_mixed(tmp_path: Path) -> None:
     events = write_test_file(tmp_path / "a",
                              pack_events([make_request_event(1, 1, "read", 0, 512)]))
     requests = write_test_file(tmp_path / "b", CASES["spc"][0])
