@@ -50,7 +50,7 @@ def test_each_benchmark_writes_a_result_file(name: str, tmp_path: Path) -> None:
         assert times and min(times) not in (0, [0])
 
 
-def test_option_beside_compares_the_cost_with_another_program(tmp_path: Path) -> None:
+def test_bench_option_beside_compares_processor_time_with_another_program(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.write_text(f"#!/bin/sh\nexec {PROGRAM} \"$@\" --blocks 300\n")
     other.chmod(0o755)

@@ -49,15 +49,15 @@ def run_nvme(tmp_path: Path, prepare: str, *arguments: str, stubs: tuple[str, ..
      "/sys/kernel/config/nvmet is not there: the kernel has no NVMe target"),
     ("mkdir -p /sys/kernel/config/nvmet/subsystems", ("--remove",), "ssd is not exported"),
 ])
-def test_a_missing_nvme_target_or_export_is_named(tmp_path: Path, prepare: str,
-                                                  arguments: tuple[str, ...], said: str) -> None:
+def test_verb_nvme_reports_a_missing_kernel_feature_or_exported_device(
+        tmp_path: Path, prepare: str, arguments: tuple[str, ...], said: str) -> None:
     done = run_nvme(tmp_path, prepare, *arguments)
     assert done.err.splitlines()[-1].startswith(f"approxftl nvme: {said}"), done.err
     assert (done.out, done.code) == ("", 3 if "--remove" in arguments else 1)
 
 
 @needs_namespaces
-def test_missing_programs_and_rights_are_named(tmp_path: Path) -> None:
+def test_verb_nvme_reports_missing_nvme_cli_and_missing_root_rights(tmp_path: Path) -> None:
     done = run_nvme(tmp_path, "", stubs=())
     assert (done.err, done.code) == (
         "approxftl nvme: nvme-cli is not installed: apt install nvme-cli\n", 1)

@@ -431,7 +431,7 @@ def test_a_dash_as_output_file_name_is_standard_output(line: str, copied_inputs:
     assert (copied_inputs / "-").is_file()
 
 
-def test_a_full_disk_is_reported_by_format(copied_inputs: Path) -> None:
+def test_verb_format_reports_a_full_disk(copied_inputs: Path) -> None:
     (copied_inputs / "full").mkdir()
     done = run_command_line(["unshare", "--mount", "--map-root-user", "sh", "-c",
                              'mount -t tmpfs -o size=64k none full && "$@"; code=$?; '
@@ -552,7 +552,7 @@ def test_an_output_file_that_is_a_mount_point_is_written_in_place(words: Words, 
     assert not (copied_inputs / "mounted").read_bytes()
 
 
-def test_output_for_a_file_that_cannot_be_replaced_is_kept_elsewhere(copied_inputs: Path) -> None:
+def test_output_is_kept_in_another_file_if_its_file_cannot_be_replaced(copied_inputs: Path) -> None:
     skip_test_without_namespaces("--mount")
     script = ('mkdir full && mount -t tmpfs -o size=64k none full && echo old >full/old && '
               'touch mounted && mount --bind full/old mounted && '
@@ -791,7 +791,7 @@ def test_outputs_of_an_interrupted_run_are_marked(copied_inputs: Path) -> None:
         assert "(interrupted" not in (copied_inputs / "report.html").read_text()
 
 
-def test_a_log_and_its_summary_are_different_files(copied_inputs: Path) -> None:
+def test_writing_the_summary_of_a_replay_log_over_the_log_is_refused(copied_inputs: Path) -> None:
     line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
     assert run_command_line(make_verb_command(tuple(line.split())), copied_inputs).code == 0
     before = read_folder_contents(copied_inputs)
@@ -801,7 +801,7 @@ def test_a_log_and_its_summary_are_different_files(copied_inputs: Path) -> None:
     assert read_folder_contents(copied_inputs) == before
 
 
-def test_an_interrupted_log_is_marked(copied_inputs: Path) -> None:
+def test_verb_compare_marks_the_log_of_an_interrupted_replay(copied_inputs: Path) -> None:
     line = "replay a.aft target --overwrite --fold --buffered --no-stall --record log"
     whole = run_command_line(make_verb_command(tuple(line.split())), copied_inputs)
     assert whole.code == 0

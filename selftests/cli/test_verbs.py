@@ -57,7 +57,7 @@ def test_every_verb_prints_help(verb: str) -> None:
     assert run_approxftl("help", verb).out == done.out
 
 
-def test_the_former_name_of_torture_works_with_a_warning() -> None:
+def test_old_name_unkind_of_verb_torture_works_with_a_warning() -> None:
     done = run_approxftl("unkind", "--help")
     assert done.code == 0
     assert done.out == run_approxftl("torture", "--help").out
@@ -173,7 +173,7 @@ def test_create_prints_the_standard_table_line() -> None:
     assert " ".join(read_dry_run_table_line()) == line
 
 
-def test_the_programs_have_one_default_policy(tmp_path: Path) -> None:
+def test_sim_create_and_format_have_the_same_default_policy(tmp_path: Path) -> None:
     simulated = json.loads(run_approxftl("sim", "--requests=0", "--json").out)["runs"][0]["policy"]
     volume = tmp_path / "volume"
     with volume.open("wb") as file:
@@ -422,7 +422,8 @@ def test_doctor_accepts_a_loaded_module(machine_with_root: Machine) -> None:
         "tags": "udevadm trigger --subsystem-match=misc"}
 
 
-def test_doctor_accepts_the_python_of_make_deps(machine_with_root: Machine) -> None:
+def test_doctor_accepts_the_python_environment_that_make_deps_installs(
+        machine_with_root: Machine) -> None:
     machine_with_root.remove_file_in_fake_root("usr/lib/python3/dist-packages/numpy")
     machine_with_root.write_file_in_fake_root("user/.cache/approxftl/venv-0123/bin/python3", "")
     assert machine_with_root.list_failed_doctor_checks() == {}

@@ -61,7 +61,7 @@ MIXES = {
 
 
 @pytest.mark.parametrize("name", MIXES)
-def test_the_mix_of_requests_is_as_described(name: str) -> None:
+def test_mixed_fio_profiles_have_the_expected_ratio_of_reads_to_writes(name: str) -> None:
     wanted, readers, writers = MIXES[name]
     jobs = run_profile(TOP / "fio-profiles" / f"{name}.fio")
     reads = sum(jobs[job]["read"]["total_ios"] for job in readers)

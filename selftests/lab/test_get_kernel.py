@@ -109,7 +109,7 @@ def test_kernels_of_this_release_are_unpacked_with_their_headers(
          "linux-kbuild-6"]]
 
 
-def test_headers_without_a_kernel_are_passed_over(packageless_machine: Machine) -> None:
+def test_kernel_headers_without_a_signed_kernel_are_skipped(packageless_machine: Machine) -> None:
     """Headers of a security update are published before its signed kernel."""
     packageless_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "6.1",
                                             UNSIGNED=HEADERS[1])

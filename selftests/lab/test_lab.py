@@ -241,7 +241,7 @@ def test_a_list_of_kernels_that_cannot_be_printed_is_reported_once() -> None:
     assert done.stderr.count("\n") == 1
 
 
-def test_a_full_disk_for_temporary_files_is_named(fake_qemu: Stage) -> None:
+def test_lab_reports_a_full_disk_for_temporary_files(fake_qemu: Stage) -> None:
     command = [str(word) for word in fake_qemu.make_lab_command()]
     done = run_program(
         "unshare", "--mount", "--map-root-user", "sh", "-c",
@@ -406,7 +406,7 @@ def test_guest_memory_may_be_a_file(fake_qemu: Stage) -> None:
     assert Path(memory.split("mem-path=")[1]).resolve().is_relative_to(fake_qemu.temporary)
 
 
-def test_a_disk_with_no_room_for_memory_is_named(fake_qemu: Stage) -> None:
+def test_lab_reports_a_disk_too_full_for_the_memory_of_the_guest(fake_qemu: Stage) -> None:
     done = fake_qemu.run_lab("--memory-on-disk", do="ulimit -c 0; kill -s BUS $$")
     assert done.code == 125
     assert re.search(
