@@ -238,7 +238,8 @@ def test_output_quality_falls_with_bit_errors(app: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("app", SMALL)
 @pytest.mark.parametrize("content", ["00", "ff", "7ff0000000000001", "random"])
-def test_fully_damaged_input_gives_a_result(app: str, content: str, tmp_path: Path) -> None:
+def test_apps_return_a_result_if_all_approximate_input_bytes_are_damaged(
+        app: str, content: str, tmp_path: Path) -> None:
     write_app_files(app, tmp_path)
     for name in INPUTS[app]:
         data = np.fromfile(tmp_path / name, dtype=np.uint8)
@@ -306,7 +307,7 @@ def test_a_header_of_another_program_is_refused(tmp_path: Path) -> None:
 # Command line
 
 
-def test_separately_run_phases_give_the_same_report(tmp_path: Path) -> None:
+def test_phases_of_an_app_that_run_separately_report_the_same_parameters(tmp_path: Path) -> None:
     whole = run_app_for_report("sor", tmp_path, *SMALL["sor"])
     write_app_files("sor", tmp_path)
     later = run_app_for_result("sor", tmp_path)
@@ -316,7 +317,7 @@ def test_separately_run_phases_give_the_same_report(tmp_path: Path) -> None:
     assert run_app("sor", tmp_path, "--phase", "read").code == 0
 
 
-def test_text_report_has_quality_and_errors(tmp_path: Path) -> None:
+def test_text_report_of_an_app_has_psnr_and_flipped_bits(tmp_path: Path) -> None:
     done = run_app("img", tmp_path, *SMALL["img"])
     assert (done.code, done.err) == (0, "")
     for words_of_it in ("no device of dm-approxftl here", "PSNR", "infinite", "flipped bits"):
@@ -325,7 +326,7 @@ def test_text_report_has_quality_and_errors(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out").read_text())["app"] == "img"
 
 
-def test_manual_pages_show_the_report(tmp_path: Path) -> None:
+def test_approxftl_report_shows_the_psnr_of_each_app_run(tmp_path: Path) -> None:
     files = []
     for policy, rate in (("baseline", 0.0), ("approxftl", 1e-3)):
         write_app_files("img", tmp_path)

@@ -25,7 +25,7 @@ def run_app_for_report(folder: Path, *words: str | Path) -> Any:
     return parse_document(SCHEMA, done.out)
 
 
-def test_nearest_vectors_equal_a_plain_search() -> None:
+def test_nearest_vectors_are_those_that_an_exhaustive_search_finds() -> None:
     among, queries = vectors.make_vectors(500, 16, 3)
     assert np.allclose(np.linalg.norm(among, axis=1), 1, atol=1e-5)
     found = vectors.find_indices_of_nearest_vectors(among, queries)

@@ -252,7 +252,7 @@ def test_a_video_error_stays_within_its_group_of_pictures(tmp_path: Path) -> Non
             position >= hit % 4 and hit // 4 * 4 + position < 11 for position in range(4)]
 
 
-def test_errors_grow_after_the_first_picture_of_a_group(tmp_path: Path) -> None:
+def test_video_errors_grow_with_the_position_in_a_group_of_pictures(tmp_path: Path) -> None:
     setup = {"width": 320, "height": 192, "frames": 24, "group": 6}
     path = write_media_file("vid", tmp_path, setup)
     data = np.fromfile(path, dtype=np.uint8)
@@ -325,7 +325,7 @@ def test_the_predicted_error_of_a_video_equals_that_of_flipping_each_bit(tmp_pat
     assert spread * 0.999 < quality["expected_deviation"] < 1.1 * spread
 
 
-def test_a_progressive_image_is_better_than_a_raw_one(tmp_path: Path) -> None:
+def test_damaged_progressive_images_have_a_higher_psnr_than_raw_ones(tmp_path: Path) -> None:
     found = {}
     for name, more in (("raw", {}), ("progressive", {"scans": 9})):
         folder = tmp_path / name

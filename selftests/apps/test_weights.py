@@ -171,7 +171,7 @@ def test_invalid_options_are_refused(tmp_path: Path) -> None:
     assert done.code == 2 and "made with [1, 1, 1, 1, 1, 1, 1]" in done.err
 
 
-def test_a_missing_digits_package_is_reported(tmp_path: Path) -> None:
+def test_app_weights_reports_that_the_package_scikit_learn_is_missing(tmp_path: Path) -> None:
     program = install_verb_without_module(tmp_path, "weights", "sklearn")
     (tmp_path / "lib/approxftl/python/sklearn.py").rename(tmp_path / "sklearn.py")
     empty = tmp_path / "lib/approxftl/python/sklearn"

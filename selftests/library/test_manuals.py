@@ -63,7 +63,7 @@ def test_each_function_has_one_manual_page(name: str) -> None:
     compile_c_text(read_code_below_heading(pages[0], "SYNOPSIS"))
 
 
-def test_installed_pages_reach_every_function() -> None:
+def test_make_install_installs_a_manual_page_of_every_library_function() -> None:
     done = subprocess.run(["make", "-n", "install", f"O={BUILD}"], cwd=TOP, capture_output=True,
                           text=True, check=True)
     for name in FUNCTIONS:

@@ -112,7 +112,7 @@ def test_gguf_alignment_is_respected() -> None:
     assert [one.offset % 4096 for one in model.tensors] == [0] * len(SOME)
 
 
-def test_onnx_tensors_of_other_kinds_stay_precise() -> None:
+def test_onnx_tensors_without_raw_data_stay_precise() -> None:
     floats = encode_pb_field(1, 2) + encode_pb_field(2, 1) + encode_pb_field(
         8, b"floats") + encode_pb_field(4,
                                         struct.pack("<2f",
@@ -530,7 +530,7 @@ def test_approximate_ranges_are_merged(ranges: list[tuple[int, int]], one: tuple
                                                     & list_offsets_in_ranges([one]))
 
 
-def test_ranges_are_rounded_inward_to_units() -> None:
+def test_byte_ranges_are_rounded_inward_to_whole_units() -> None:
     assert whole_units_in_byte_ranges([(1, 2 * UNIT), (3 * UNIT, UNIT), (5 * UNIT + 1, 50)]) == [
         (UNIT, UNIT), (3 * UNIT, UNIT)]
 

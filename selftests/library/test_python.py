@@ -150,7 +150,7 @@ else:
 """, zeroed_file)
 
 
-def test_query_and_stored_return_many_ranges_and_units(zeroed_file: Path) -> None:
+def test_query_returns_700_ranges_and_stored_returns_1000_units(zeroed_file: Path) -> None:
     run_python_program("""
 from io import open as io_open
 os.truncate(path, 4096 * 1000)

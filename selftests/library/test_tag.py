@@ -77,7 +77,7 @@ def test_tag_list_prints_the_tags(zeroed_file: Path, tmp_path: Path) -> None:
         " directory\n"
 
 
-def test_tag_query_prints_the_stored_class(zeroed_file: Path) -> None:
+def test_tag_query_prints_the_data_class_of_stored_units(zeroed_file: Path) -> None:
     document = run_tag_verb_as_json("query", zeroed_file)
     assert document["errors"]["units"] == len(document["units"]) == 16
     assert document["units"][3]["offset_bytes"] == 3 * 4096
