@@ -265,7 +265,7 @@ def test_sections_run_in_the_lab_as_they_are_printed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=make_path_relative_to_tree)
-def test_no_mean_response_is_shown_without_percentiles(path: Path) -> None:
+def test_documented_outputs_show_no_mean_response_time_without_percentiles(path: Path) -> None:
     assert [line for command in parse_document_commands(path)
             if (line := find_mean_without_percentiles(command.shown))] == []
 
@@ -439,7 +439,7 @@ def test_documents_contain_their_example_programs_verbatim(page: str) -> None:
             assert any(piece.strip("\n") in source for source in sources), piece
 
 
-def test_policy_page_names_every_method() -> None:
+def test_policy_tutorial_names_every_method_of_a_policy() -> None:
     methods = set[str]()
     for layer, struct in (("ftl", "ftl_policy"), ("nand", "policy_type")):
         header = (TOP / f"dm-approxftl/core/policy/{layer}-policy.h").read_text()
@@ -449,7 +449,7 @@ def test_policy_page_names_every_method() -> None:
     assert not [m for m in sorted(methods) if not re.search(rf"\b{m}\(\)", page)]
 
 
-def test_the_architecture_document_names_every_media_array() -> None:
+def test_architecture_document_names_every_array_of_struct_aftl_media() -> None:
     header = (TOP / "dm-approxftl/core/nand/media.h").read_text()
     body = header.split("struct aftl_media {")[1].split("\n};")[0]
     arrays = set(re.findall(r"\*(\w+);", body)) - {"geo"}
@@ -470,7 +470,7 @@ def list_refusals(*places: str) -> set[str]:
             for text in texts for message in REFUSAL.findall(text)}
 
 
-def test_the_table_of_combinations_has_every_refusal() -> None:
+def test_controller_document_lists_all_refused_combinations_of_parameters() -> None:
     section = (TOP / "docs/controller.md").read_text().split("## What cannot be combined")[1]
     rows = [[SPAN.findall(cell) for cell in line.split("|")[1:3]]
             for line in section.splitlines() if line.startswith("| ")]
@@ -492,7 +492,8 @@ def test_the_table_of_combinations_has_every_refusal() -> None:
     ("`rain` with `ressd`", "--superblock=2 --rain=on"),
     ("`cubeftl`, `cubeftl_minus` with", "--bits=3 --one-shot=off"),
 ])
-def test_the_table_of_combinations_names_every_refused_policy(row: str, options: str) -> None:
+def test_controller_document_lists_every_policy_refused_in_a_combination(
+        row: str, options: str) -> None:
     page = (TOP / "docs/controller.md").read_text()
     told = SPAN.findall(re.findall(rf"^\| ({re.escape(row)}[^|]*)", page, re.M)[0])
     names = [one["name"] for one in json.loads(read_help_of_verb("policies", "--json"))["policies"]]
@@ -510,7 +511,7 @@ def test_the_generated_reference_is_current(tmp_path: Path) -> None:
     assert fresh.read_text() == (TOP / "docs/reference.md").read_text(), told
 
 
-def test_reference_has_every_counter() -> None:
+def test_generated_reference_lists_every_counter() -> None:
     spec = importlib.util.spec_from_file_location("reference", TOP / "docs/generate-reference.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)

@@ -54,7 +54,7 @@ def test_manual_pages_of_programs_have_examples(page: Path) -> None:
     assert page in WITH_EXAMPLES
 
 
-def test_manual_page_of_figures_lists_every_kind() -> None:
+def test_manual_page_of_verb_figures_lists_every_kind_of_figure() -> None:
     page = next(page for page in PAGES if page.name == "approxftl-figures.1.rst").read_text()
     listed = re.findall(r"^([a-z-]+)\n    ", page.split("KINDS OF FIGURE\n=")[1], re.M)
     found = json.loads(run_program(BUILD / "approxftl-figures", "--list", "--json").out)

@@ -43,8 +43,8 @@ def list_pages_drawn_in_playground(browser: Browser, policy: str, hours: int,
 @pytest.mark.parametrize("cycles", [0, 5000])
 @pytest.mark.parametrize("policy", ["approxftl", "vth_b", "baseline", "delta_b", "agcr"])
 @pytest.mark.in_turn
-def test_the_drawn_states_give_the_cores_error_rate(policy: str, cycles: int,
-                                                    browser: Browser) -> None:
+def test_voltage_states_drawn_by_the_playground_imply_the_simulated_error_rate(
+        policy: str, cycles: int, browser: Browser) -> None:
     """The drawn states imply the core's bit error rate at grid points of the tables, within 2 %."""
     open_page(browser)
     steps = ("--read_coarse", "310us", "--read_fine", "70us") if policy == "agcr" else ()

@@ -39,7 +39,7 @@ def test_the_page_is_small_and_loads_nothing_external() -> None:
     assert "://" not in html
 
 
-def test_policies_profiles_and_modes_are_listed_completely(browser: Browser) -> None:
+def test_playground_lists_all_policies_profiles_and_program_modes(browser: Browser) -> None:
     open_page(browser)
     assert browser.run_script("POLICIES") == list_names_shown_by_verb("policies")
     assert browser.run_script("Object.keys(PROFILES)") == list_names_shown_by_verb("profiles")
@@ -159,7 +159,7 @@ def test_the_page_reacts_while_it_computes_many_requests(browser: Browser) -> No
 
 # ---------------------------------------------------------------- the page's controls
 
-def test_address_and_command_give_the_same_device(browser: Browser) -> None:
+def test_page_address_and_shown_command_give_the_same_device_digest(browser: Browser) -> None:
     address = "#a=vth_b&b=approxftl&w=60&seed=7&fill=sequential&at=1234&view=mode"
     open_page(browser, address)
     digests = simulate_shown_commands(browser)
@@ -273,7 +273,8 @@ def test_a_policy_change_in_mid_run_keeps_the_data(browser: Browser) -> None:
     (1, "#b=&at=1300&do=777:a:gc_idle_valid:9%25&w=100&more=--zoned+4MiB+--buffer+2MiB+"
         "--buffer_safe+on+--workload+zones+--open-zones+4&size=4KiB&x=0"),
     (1, "#b=&at=600&load=90&more=--beside-rate+400&do=300:*:age:5")])
-def test_printed_commands_reproduce_the_changes(lines: int, address: str, browser: Browser) -> None:
+def test_shown_commands_with_changes_in_mid_run_reproduce_the_device(
+        lines: int, address: str, browser: Browser) -> None:
     """The printed commands give the device at the shown time, also after jumps in time."""
     open_page(browser, address)
     at = read_page_state(browser)["at"]
@@ -419,7 +420,8 @@ def open_and_read_view(browser: Browser, address: str) -> list[Any]:
 
 @pytest.mark.parametrize("zoom", ["", "&zoom=d1", "&zoom=b177", "&zoom=p177:3.5:-2:60",
                                   "&zoom=p511:900000:0.25:0.01"])
-def test_the_address_contains_the_selection(zoom: str, browser: Browser) -> None:
+def test_page_address_contains_the_selected_block_page_cell_and_zoom(
+        zoom: str, browser: Browser) -> None:
     first = open_and_read_view(browser, f"#at=500&see=b:177:19:1:300{zoom}")
     assert first[:3] == ["b", {"block": 177, "page": 19}, {"slot": 1, "at": 300}]
     assert (first[3] is None) == (first[4] is None) == (not zoom)
@@ -662,7 +664,7 @@ def test_flipped_bits_of_sample_files_equal_the_devices_count(browser: Browser) 
         "document.querySelector('#sample-picture .precise').textContent")
 
 
-def test_the_address_contains_the_aged_content(browser: Browser) -> None:
+def test_page_address_contains_the_ageing_parameters_of_sample_files(browser: Browser) -> None:
     open_page(browser, "#place=content&rot=vth_b:5000:24&seed=3")
     texts = "[...document.querySelectorAll('.sample p')].map((one) => one.textContent)"
     first = browser.run_script(texts)
@@ -831,7 +833,7 @@ def test_playback_completes_a_task_of_the_course(browser: Browser) -> None:
     })()""")
 
 
-def test_the_shown_lifetime_follows_from_the_erases(browser: Browser) -> None:
+def test_shown_device_lifetime_follows_from_the_number_of_erases(browser: Browser) -> None:
     open_page(browser)
     options = "--channels 1 --chips 1 --blocks 64 --fill random --write-share 100% --op 20%"
     counters = [run_native_simulation(*options.split(), "--requests", count)["runs"][0]["counters"]

@@ -201,7 +201,7 @@ def test_two_threads_may_not_use_one_device() -> None:
     device.check()
 
 
-def test_each_fault_hits_only_the_part_that_it_names() -> None:
+def test_device_fault_affects_only_the_named_unit_block_or_die() -> None:
     device = make_small_device()
     device.write(0, 8)
     with pytest.raises(OSError, match="unit 9: No data"):

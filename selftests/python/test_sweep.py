@@ -87,7 +87,8 @@ def test_old_names_of_devices_are_accepted_with_a_warning(tmp_path: Path) -> Non
         assert getattr(aftl, "SimulatedDevice") is aftl.Device  # noqa: B009 # has no type
 
 
-def test_wrong_interval_queries_are_refused(sweep_results: aftl.Runs) -> None:
+def test_invalid_arguments_of_sweep_and_its_method_interval_are_refused(
+        sweep_results: aftl.Runs) -> None:
     for measure, by, base, said in (("write_p99", "size", None, "no axis"),
                                     ("write_p99", "op", 7, "7 is no value of op"),
                                     ("read_p99", "op", None, "no value in some runs")):
@@ -264,7 +265,7 @@ def test_ctrl_c_cancels_a_job_array(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (tmp_path / "cancelled").read_text() == "42\n"
 
 
-def test_options_that_results_folder_or_slurm_cannot_use_are_refused(
+def test_sweep_refuses_options_that_a_results_folder_or_slurm_cannot_use(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for more, said in (({"slurm": []}, "slurm: name the directory"),
                        ({"slurm_time": "60"}, 'slurm_time: "60" is not a time'),
