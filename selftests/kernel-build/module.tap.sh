@@ -146,13 +146,14 @@ for series; do
 	mistakes "$place/mistakes"
 	build "$kernel" "$place/mistakes"
 	if sparse_runs "$place/module"; then
-		ktap_test_run "sparse is alive on $release" \
+		ktap_test_run "sparse reports a planted mistake on $release" \
 			reports "$place/mistakes" sparse 'incorrect type in initializer'
 	else
 		ktap_test_skip "sparse on $release" 'it is not installed, or does not know the headers'
 	fi
-	ktap_test_run "gcc's W=1 is alive on $release" \
+	ktap_test_run "gcc W=1 reports a planted mistake on $release" \
 		reports "$place/mistakes" gcc 'set but not used'
-	ktap_test_run "modpost is alive on $release" reports "$place/mistakes" modpost 'undefined!'
+	ktap_test_run "modpost reports a planted mistake on $release" \
+		reports "$place/mistakes" modpost 'undefined!'
 done
 ktap_finished

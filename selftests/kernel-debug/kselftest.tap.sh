@@ -52,5 +52,5 @@ ktap_test_run 'kselftest knows every test of the module' all_tests_are_listed
 run_there 'KTAP_POINTS='
 ktap_test_run 'the tests pass, and those for the lab are skipped' tests_pass_or_are_skipped
 run_there "KTAP_POINTS='no such point'"
-ktap_test_run 'a failure is reported' failures_are_reported
+ktap_test_run 'kselftest reports a failed test of the module' failures_are_reported
 ktap_finished

@@ -50,7 +50,7 @@ def tree_with_fake_lab(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_failed_test_counts_only_if_it_passes_on_dm_linear(tree: Path) -> None:
+def test_a_failed_xfstest_counts_as_failure_only_if_it_passes_on_dm_linear(tree: Path) -> None:
     """Every test gets one verdict, even if it stops its machine; a second run repeats no test."""
     command = ["selftests/kernel/run-others", "xfstests", "xfstests", "-g", "quick"]
     env = {**os.environ, "ON": "ram-off", "AFTL_BUILD": str(tree / "build"), "PIECE": "3",

@@ -137,7 +137,7 @@ def test_the_runner_fails_when_an_area_has_no_tests(tree_of_tests: Tree) -> None
     assert "empty: the area ran no test" in output
 
 
-def test_tests_that_take_turns_run_in_one_of_three_commits(tree_of_tests: Tree) -> None:
+def test_runner_runs_each_in_turn_test_in_only_one_of_three_commits(tree_of_tests: Tree) -> None:
     tree_of_tests.add_test_script("core/settings", "in-turn=a b c d\n")
     for name in "abcde":
         tree_of_tests.add_test_script(f"core/{name}.tap.sh",

@@ -45,12 +45,12 @@ def test_slow_python_tests_are_divided_among_three_commits(tmp_path: Path) -> No
     (tmp_path / "test_it.py").write_text("""import pytest
 @pytest.mark.in_turn
 @pytest.mark.parametrize("number", range(30))
-def test_thirty_cases_in_turn(number): print(f"<{number}>")
+def test_thirty_cases_divided_among_three_commits(number): print(f"<{number}>")
 @pytest.mark.in_turn("pair")
-def test_first_of_two_in_the_same_turn(): print("<one>")
+def test_first_of_two_tests_that_run_in_the_same_commit(): print("<one>")
 @pytest.mark.in_turn("pair")
-def test_second_of_two_in_the_same_turn(): print("<two>")
-def test_without_turn_runs_in_each_commit(): print("<always>")
+def test_second_of_two_tests_that_run_in_the_same_commit(): print("<two>")
+def test_unmarked_test_runs_in_each_commit(): print("<always>")
 """)
     (tmp_path / "conftest.py").write_text((TOP / "selftests/conftest.py").read_text())
     done = {phase: re.findall("<(.*)>", run_program(

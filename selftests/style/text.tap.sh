@@ -42,12 +42,13 @@ licences()
 }
 
 ktap_test_silent 'no trailing blanks' nothing search -E '[[:blank:]]+$'
-ktap_test_silent 'no unfinished business' nothing search -wE '(TO[D]O|FIX[M]E|X[X]X)'
-ktap_test_silent 'no path of one machine' nothing search -E '(^|[^A-Za-z0-9_.])/(root|work|home)/[a-z]'
-ktap_test_silent 'no host of a package registry' \
+ktap_test_silent 'no file mentions unfinished work' nothing search -wE '(TO[D]O|FIX[M]E|X[X]X)'
+ktap_test_silent 'no file has a path of one particular machine' \
+	nothing search -E '(^|[^A-Za-z0-9_.])/(root|work|home)/[a-z]'
+ktap_test_silent 'no file names the host of a package registry' \
 	nothing search -E '(deb|security)\.debian\.org|pypi\.org|pythonhoste[d]|crates\.io|npmj[s]'
 ktap_test_silent 'file names in kebab-case' nothing unusual_names
-ktap_test_silent 'no two headers of one name' nothing headers_of_one_name
+ktap_test_silent 'no two headers have the same name' nothing headers_of_one_name
 ktap_test_needing codespell 'spelling' spelling
 ktap_test_needing reuse 'every file has a licence' licences
 ktap_finished
