@@ -164,7 +164,7 @@ create aftl-nvme ram $small
 ktap_test_run 'an exported device identifies itself' identifies_itself
 ktap_test_run 'NVMe commands arrive at the device' commands_arrive
 ktap_test_run 'data written to the exported drive are read back' data_come_back
-ktap_test_run 'a drive in use stays, unless forced' stays_while_in_use
+ktap_test_run 'the export of a drive in use is removed only by force' stays_while_in_use
 ktap_test_run 'an ended export leaves nothing' leaves_nothing
 ktap_test_run 'errors name cause and remedy' refuses_what_it_cannot_do
 ktap_test_run 'an exported zoned device reports its zones over NVMe' zones_pass_through

@@ -483,7 +483,7 @@ int main(void)
 	slots = calloc(SLOTS, sizeof(*slots));
 	if (!states || !slots)
 		tap_bail_out("not enough memory for the states");
-	tap_run("of three tables in any order one owns the data, and no data are lost or leaked",
+	tap_run("one of three tables owns the data in any call order; no data are lost or leaked",
 		check_all_operations_on_three_tables);
 	free(slots);
 	free(states);

@@ -885,9 +885,9 @@ int main(int argc, char **argv)
 	report_scenario_coverage();
 	tap_end();
 	if (argc == 1) {
-		tap_run("scenarios that once lost data or hung pass again", rerun_failed_seeds);
+		tap_run("random scenarios that once lost data or hung pass", rerun_failed_seeds);
 		tap_run("zoned devices survive random crashes", run_zoned_scenarios);
-		tap_run("devices that cross features survive random crashes",
+		tap_run("devices with rare combinations of features survive random crashes",
 			run_crossed_scenarios);
 	}
 	return lives >= LIVES && kind == ANY ? tap_run_all() : tap_finish();
