@@ -48,7 +48,7 @@ def test_t_intervals_equal_scipys(values: list[float]) -> None:
 
 
 def test_bootstrap_intervals_equal_scipys(random_generator: Generator) -> None:
-    """scipy draws other bootstrap samples than we do: compare the standard errors of the means."""
+    """scipy draws other bootstrap samples, with nearly the same standard error of the means."""
     values = random_generator.lognormal(0, 0.5, 12)
     drawn = values[statistics.draw_bootstrap_sample_indices(12)].mean(axis=-1)
     theirs = scipy.bootstrap((values,), np.mean, n_resamples=9999, rng=1)

@@ -173,7 +173,7 @@ def find_best_space_split_between_classes(load: float, classes: tuple[Class, Cla
 
 
 def compute_mean_wait_of_each_priority(arrivals: Sequence[tuple[float, float]]) -> list[float]:
-    """Return the mean wait of each class at one die, for (rate, service time) in order of priority.
+    """Return the mean wait at one die of each (rate, service time) class, in order of priority.
 
     Arrivals are Poisson; a service is constant and not preempted. One class is M/D/1.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The simulator beside published forms of write amplification and of waiting.
 
-Every figure is computed or simulated when asked for. A row names the load, the form, its source
+Every number is computed or simulated when asked for. A row names the load, the form, its source
 and the commands; `forms.py` has the formulas.
 
     theory.py                 all rows
@@ -456,7 +456,7 @@ def check_negative_controls(several: Sequence[Row]) -> int:
 
 
 def main() -> int:
-    """Compare the rows that the command line names."""
+    """Compare simulator and theory in the table rows that the command line names."""
     parser = argparse.ArgumentParser(description="The simulator beside published forms.")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--seeds", default="1..4", metavar="M..N", help="seeds of each run")

@@ -141,7 +141,7 @@ def parse_blktrace_events_of_version_7(data: bytes) -> Iterator[Seen]:
 
 @dataclass(frozen=True)
 class Row:
-    """A request, as `pair --requests` prints it."""
+    """A request, as `approxftl-trace pair --requests` prints it."""
 
     t_ns: int
     op: str
