@@ -54,7 +54,7 @@ static inline u64 aftl_get_handle_counter(const struct aftl_handle_stats *stats,
 
 /**
  * struct aftl_stats - statistics since the last reset
- * @counters: see counter-table.h
+ * @counters: the counters that counter-table.h lists
  * @kind_blocks: filled blocks, by the block kind of the policy at the moment when they became full
  * @kind_pages: pages of the blocks that @kind_blocks counts
  * @stream_units: programmed units by stream: [0] of the host, [1] relocated

@@ -79,7 +79,7 @@ struct aftl {
 	u32 *victims;
 	u64 *bus_ns;
 
-	/* aftl_apply_config() derives these members from the configuration. */
+	/* The members from program_units on: aftl_apply_config() derives them from @config. */
 	u32 program_units;
 	u32 foggy_blocks;
 	u32 fine_pending_units;

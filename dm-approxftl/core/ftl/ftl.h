@@ -283,7 +283,7 @@ struct aftl_host_ops {
 	void (*retire)(void *host, u32 first, u32 blocks);
 
 	/*
-	 * Return where the core accounts what @request waits for, or NULL to account nothing.
+	 * Return the structure to which the core adds the waiting times of @request; NULL: none.
 	 * Without this callback accounting costs nothing.
 	 */
 	struct aftl_waits *(*waits)(void *host, struct aftl_request *request);
@@ -346,7 +346,7 @@ int __must_check aftl_submit(struct aftl *ftl, struct aftl_request *request);
 /**
  * aftl_try_read_fastpath() - submit and complete a read of an otherwise idle device
  * @ftl: device
- * @request: as for aftl_submit()
+ * @request: a read, in the host's memory until it is complete
  *
  * A shortcut for hosts that would let time pass until the read is complete: if no other event
  * occurs before that, the read is executed in one step and complete() is called. The resulting

@@ -16,7 +16,7 @@
 #include "core/ftl/zone.h"
 #include "core/base/random.h"
 
-/* Logical pages or ppns between two calls of the host's pause(). */
+/* Number of logical pages or ppns to process between two calls of the host's pause(). */
 #define SLICE_UNITS 1024
 
 /* Distance, in ppns, at which the audit prefetches entries of the L2P table. */

@@ -62,7 +62,7 @@ bool aftl_set_stream_by_placement_id(struct aftl *ftl, struct aftl_request *requ
 	return true;
 }
 
-/* Place a program in the open block of its handle. Return: 0, or -ENOSPC. */
+/* Place a program in the open block of its placement handle. Return: 0, or -ENOSPC. */
 int aftl_place_program_of_handle(struct aftl *ftl, struct aftl_lun *lun,
 				 const struct aftl_program_request *need,
 				 struct aftl_placement *placement)

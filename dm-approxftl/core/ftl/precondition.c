@@ -152,7 +152,7 @@ struct filler {
 	u32 ahead;
 };
 
-/* Logical pages for which the number of the first write is stored between two pause() calls. */
+/* Number of logical pages between two pause() calls while numbers of first writes are stored. */
 #define NUMBERS_SLICE 65536U
 
 /*
@@ -435,8 +435,8 @@ static u32 draw_coprime_step_of_fill_order(u32 n, struct aftl_random *random)
 }
 
 /*
- * Logical pages of the rounds between two calls of the host's pause(): few enough for their L2P
- * entries to stay in the processor's cache.
+ * Number of logical pages to write between two calls of the host's pause(): so few that their L2P
+ * entries stay in the processor's cache.
  */
 #define ROUNDS_UNITS 16384U
 

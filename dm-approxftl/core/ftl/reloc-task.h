@@ -7,7 +7,7 @@
 
 struct aftl_block;
 
-/* Limit of ppns gathered for one relocation program: less than one program plus one page. */
+/* Limit of ppns gathered for one relocation program: an almost full one may get a page more. */
 #define AFTL_RELOC_PPNS_MAX (2 * AFTL_PROGRAM_UNITS_MAX)
 
 enum aftl_reloc_kind {

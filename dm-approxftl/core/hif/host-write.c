@@ -565,7 +565,7 @@ static bool does_flush_wait_for_writes_of_epoch(const struct aftl *ftl, u32 epoc
 
 /*
  * Return true if requests wait for the write buffer, and only fine passes can end the wait: data
- * without a fine pass fill half of the buffer, or flash space gets free when they are mapped.
+ * without a fine pass fill half of the buffer, or mapping these data frees flash space.
  */
 static bool write_buffer_waits_for_fine_passes(const struct aftl *ftl)
 {

@@ -19,7 +19,7 @@
 
 /*
  * Limit of flash pages or unmapped pages that one request queues for read-ahead; further requests
- * of a sequential reader queue the rest of its window.
+ * of a sequential reader queue the rest of its read-ahead.
  */
 #define STEPS 64
 

@@ -161,7 +161,7 @@ static inline u16 *aftl_oob_write_generation_ptr(const struct aftl_media *media,
 	       (from_ppn(ppn) - page * media->geo->page_units);
 }
 
-/* The stored lpn word of @ppn: the lpn, above it the quality level of approximate data minus 1. */
+/* The stored word of @ppn: the lpn in the low bits, level of approximate data minus 1 above. */
 static inline aftl_lpn_t *aftl_oob_lpn_word(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	u32 page = aftl_page_of_ppn(media, ppn);

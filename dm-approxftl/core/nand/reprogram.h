@@ -53,8 +53,8 @@ static inline bool aftl_word_line_is_reusable(const struct aftl_word_line *statu
 
 /**
  * aftl_encode_voltage_distribution() - encoding of a reprogrammed word line
- * @lsb: reprograms of the LSB page
- * @msb: reprograms of the MSB page; with @lsb at most AFTL_REPROGRAMS_MAX
+ * @lsb: number of reprograms of the LSB page
+ * @msb: number of reprograms of the MSB page; @lsb + @msb is at most AFTL_REPROGRAMS_MAX
  *
  * The order of the reprograms does not matter.
  */

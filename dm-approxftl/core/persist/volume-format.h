@@ -308,17 +308,17 @@ struct aftl_remap {
 /**
  * struct aftl_spare - the spare area (OOB metadata) of a flash page: enough to recover everything
  * @seq: sequence number; 0: never programmed
- * @opened_ns: see struct aftl_block
- * @erases: see struct aftl_block
- * @wear: see struct aftl_block
- * @first_hour: see struct aftl_block
+ * @opened_ns: time of the first program of the block, or of aftl_policy_reset_block_age()
+ * @erases: completed erases of the block
+ * @wear: wear of these erases, in 1/10000 of a full erase
+ * @first_hour: device age in hours at the first program of the block since its erase
  * @hours: from the block's first program to this one
- * @note: see struct aftl_block
- * @attr: see aftl_page_attr()
+ * @note: state of the policy for the block
+ * @attr: attributes of the page: class, program mode, number of reprograms
  * @order: enum aftl_order
  * @kind: set by the policy
- * @handle: see struct aftl_block
- * @bits: see struct aftl_block
+ * @handle: placement handle that owns the block; 0: the default one
+ * @bits: bits per cell, if the block uses fewer than its cells can hold; 0: all of them
  * @flip: checkerboard colour that comes first
  * @parity: the block holds parity of its superblock
  * @mapped: bit by ppn: the logical page was mapped here

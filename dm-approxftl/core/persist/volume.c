@@ -710,7 +710,7 @@ static int record_block_erase(struct aftl_volume *volume, u32 block,
 	if (!bytes)
 		return volume->ret;
 	aftl_erase_entry_encode(entry, bytes);
-	/* A dead LUN's block may still hold data: commit before the next erase. */
+	/* A retired block of a dead LUN may hold data: commit its entry before the next erase. */
 	volume->uncommitted |= volume->geo.superblock_luns && entry->bad;
 	return 0;
 }

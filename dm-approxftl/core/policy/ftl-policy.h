@@ -126,7 +126,7 @@ u64 aftl_block_age_ns(const struct aftl_policy *policy, const struct aftl_block 
 u64 aftl_block_ns_since_invalidation(const struct aftl_policy *policy,
 				     const struct aftl_block *block);
 
-/* Functions that the core calls; policies do not */
+/* Functions for the core, which policies do not call */
 
 struct aftl_fill_order;
 

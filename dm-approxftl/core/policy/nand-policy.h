@@ -205,8 +205,8 @@ struct aftl_policy_type {
 	bool (*adopt)(struct aftl_policy *policy, struct aftl_lun *lun, struct aftl_block *block);
 
 	/*
-	 * Optional; a policy has both methods or none. Save and restore a word of state that cannot
-	 * be derived from blocks and pages.
+	 * Optional: save_state_word() saves a word of state that cannot be derived from blocks and
+	 * pages; a policy that has it also has restore_state_word().
 	 */
 	u64 (*save_state_word)(const struct aftl_policy *policy);
 	void (*restore_state_word)(struct aftl_policy *policy, u64 memory);

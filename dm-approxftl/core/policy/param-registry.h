@@ -52,7 +52,7 @@ void aftl_config_set_defaults(struct aftl_config *config);
 /**
  * aftl_profile_load() - set all parameters from a named profile
  * @config: takes the parameters
- * @name: as on a command line
+ * @name: name of the profile
  * @error: takes the message on failure
  *
  * Return: 0, or -EINVAL with a message that lists the profiles.

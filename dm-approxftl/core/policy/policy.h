@@ -121,17 +121,17 @@ struct aftl_policy_array {
 /**
  * struct aftl_policy_services - services of the core, called by the functions below; called one at
  *	a time, never sleep
- * @part: see aftl_policy_part()
- * @spare: see aftl_policy_has_spare_blocks()
+ * @part: create an instance of another policy, as aftl_policy_part() does
+ * @spare: return true if the LUN has more free blocks than the reserve for relocation
  * @open: take a free block of the LUN for a program of this cause and open it; NULL if there is
  *	none
- * @close: see aftl_policy_close_block()
+ * @close: close a block that is not full
  * @find: look up the ppn of an lpn; false if it is not on flash
- * @hours: see aftl_policy_age_hours()
- * @queued: see aftl_policy_count_queued_commands()
- * @room: see aftl_lun_request_fits()
- * @works: see aftl_lun_request_is_lun_alive()
- * @work: see aftl_lun_request_count_waiting()
+ * @hours: age of the device in hours
+ * @queued: number of host commands that wait for the LUN
+ * @room: return true if LUN number @lun has room for @units logical pages
+ * @works: return true if LUN number @lun has not failed
+ * @work: number of host reads and programs that wait for the LUN, with the one in progress
  * @command_seq: a number that changes with each command and each erase of the LUN
  */
 struct aftl_policy_services {
@@ -157,7 +157,7 @@ struct aftl_policy_services {
  * @chip: flash chip, for monitoring
  * @now_ns: device time
  * @fill_left_ns: time that the rest of preconditioning would take
- * @filling: see aftl_policy_is_preconditioning()
+ * @filling: preconditioning writes data that count as older than the first request
  * @services: services of the core
  */
 struct aftl_policy_core {
