@@ -24,7 +24,7 @@
 #define AFTL_OPEN_WRITE FMODE_WRITE
 #endif
 
-/* 6.17 renamed struct fileattr. */
+/* Linux 6.17 renamed struct fileattr to struct file_kattr. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 17, 0)
 #define aftl_file_attributes file_kattr
 #else

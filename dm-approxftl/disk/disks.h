@@ -163,7 +163,7 @@ void aftl_device_restore_counters(struct aftl_device *device, const struct aftl_
 /**
  * aftl_device_start() - call aftl_disk_start() for each disk
  * @device: device after aftl_device_begin_use()
- * @table: see aftl_disk_start()
+ * @table: dm table that gets an event when a disk becomes read-only or its store fails
  *
  * Context: process.
  */

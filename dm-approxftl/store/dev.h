@@ -172,7 +172,7 @@ struct aftl_dev_fetch {
 
 /**
  * struct aftl_dev_readers - number of reads of a block that are in flight
- * @count: two counters, see readers.c
+ * @count: two counters: of new reads, and of older reads that the worker may wait for
  * @epoch: index of the counter that counts new reads
  */
 struct aftl_dev_readers {

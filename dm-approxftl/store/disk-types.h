@@ -62,7 +62,7 @@ struct aftl_dev_workers {
  * @lock: protects @ftl, @store, @done and the clock; taken by submitters and by @timer
  * @done: complete requests whose bios have not ended yet, oldest first
  * @done_tail: last entry of @done
- * @scale: as in struct aftl_options
+ * @scale: host nanoseconds per nanosecond of device time, or AFTL_TIMING_OFF
  * @unit_shift: log2 of the sectors of a mapping unit
  * @start_ns: device time of the last resume
  * @start_host_ns: host time of the last resume

@@ -34,7 +34,7 @@ struct aftl_flush {
 /**
  * struct aftl_content - data of a logical page, as they were when the FTL read it
  * @read: the FTL's description of the read
- * @flip_key: see aftl_io_compute_key_of_bit_flips(); only set if @read has bit errors
+ * @flip_key: key that selects the bits with errors; only set if @read has bit errors
  * @page: result of hold() of the store; not set for AFTL_SOURCE_ZERO
  */
 struct aftl_content {

@@ -123,7 +123,7 @@ int aftl_control_tag_device(struct aftl_control *control, void *argument)
 
 /**
  * struct listing - arguments and result of list_device_tags(), which lists a device's tagged ranges
- * @cursor: see aftl_tagged_ranges_list()
+ * @cursor: in: list ranges that end at or after this byte; out: the byte to continue from
  * @extents: array that is filled in
  * @room: size of @extents
  * @count: number of extents filled in

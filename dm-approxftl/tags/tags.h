@@ -199,7 +199,7 @@ bool aftl_is_file_tagged(const struct inode *inode);
 /**
  * aftl_file_list_tags() - list the tagged ranges of a file, see aftl_tagged_ranges_list()
  * @inode: inode; the caller has a reference
- * @cursor: as for aftl_tagged_ranges_list()
+ * @cursor: in: list ranges that end at or after this byte; out: the byte to continue from
  * @extents: array that is filled in
  * @room: size of @extents
  *

@@ -105,9 +105,9 @@ struct verb {
  * @streams: names of the policy's write streams
  * @handles: number of placement handles beside the default one
  * @device_ns: device time now
- * @lock_waits: see struct aftl_disk
- * @lock_wait_ns: see struct aftl_disk
- * @handovers: see struct aftl_disk
+ * @lock_waits: number of requests and messages that had to wait for a disk's lock
+ * @lock_wait_ns: host time for which they waited
+ * @handovers: number of times that the worker was queued for work that takes long
  * @late: lateness of completions, in host nanoseconds
  */
 struct snap {
@@ -746,7 +746,7 @@ static unsigned int print_block_row(const struct aftl *ftl, const struct aftl_bl
 
 /**
  * struct page_info - state of a flash page
- * @attr: see aftl_page_attr()
+ * @attr: attributes of the page: class, program mode, number of reprograms
  * @valid: number of valid units
  */
 struct page_info {
