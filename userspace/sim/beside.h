@@ -49,7 +49,7 @@ static inline void background_writer_init(struct sim_beside *beside,
 	};
 }
 
-/* Return when the background writer submits next; U64_MAX while its last request is in flight. */
+/* Return the time of the background writer's next request; U64_MAX while one is in flight. */
 static inline u64 background_writer_get_due_ns(const struct sim_beside *beside)
 {
 	return beside->interval_ns && !beside->request ? beside->due_ns : U64_MAX;

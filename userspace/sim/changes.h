@@ -45,7 +45,7 @@ struct sim_changes {
  */
 int parse_device_change(struct sim_change *change, const char *pair, struct aftl_error *error);
 
-/* Parse N:KEY=VALUE,... into @changes. Return: 0 or -EINVAL. */
+/* Parse the list N:KEY=VALUE,... of changes after N requests each. Return: 0 or -EINVAL. */
 int parse_device_change_list(struct sim_changes *changes, const char *list,
 			     struct aftl_error *error);
 

@@ -284,7 +284,7 @@ static int parse_mqsim_number(const struct config *config, enum row row, bool de
 				  rows[row].name, text, DIGITS);
 }
 
-/* Return the translation, maybe "", of @word in @list "word=translation word ...", else NULL. */
+/* Return @word's translation (maybe "") in @list, "word=translation word ..."; NULL: none. */
 static const char *translate_mqsim_keyword(const char *list, const char *word)
 {
 	size_t length = strlen(word);

@@ -435,7 +435,7 @@ static int run_offline_gc_on_write_stream(struct collector *log,
 	return 0;
 }
 
-/* Prepare @log, whose arrays have memory, for a run; see struct collector for the arguments. */
+/* Prepare @log, whose arrays are allocated, for a run; @levels etc. are members of the struct. */
 static void reset_offline_collector(struct collector *log, u32 levels, u32 windows, u32 window)
 {
 	const struct optimum_device *device = log->device;

@@ -126,7 +126,7 @@ static struct rest find_best_warmup_cut(const u64 *sums, u32 count, bool backwar
 		rest.groups++;
 		rest.sum += sum;
 		rest.squares += (__uint128_t)sum * sum;
-		/* No product overflows 128 bits: squared errors have up to 78 bits, cubes 21. */
+		/* No product overflows: squared errors have up to 78 bits, cubed counts 21. */
 		if (rest.groups > count / KEPT &&
 		    (!best.groups ||
 		     (compute_squared_standard_error(&rest) * compute_cube(best.groups) <=

@@ -101,7 +101,7 @@ static void subtract_split_request_surplus(struct shard *shard, const struct who
 		parts += part->epoch == epoch;
 		failed += part->epoch == epoch && part->failed;
 	}
-	/* The core counted a request for each part, but the host sent one: note the surplus. */
+	/* The core counted a request for each part, but the host sent one: count the surplus. */
 	switch (whole->request.op) {
 	case AFTL_OP_READ:
 		surplus->host_read_requests += parts - 1;

@@ -58,7 +58,7 @@ struct seat {
  * @limit: maximum number of requests to submit
  * @dies_at: number of the request with which the last die fails
  * @number: reads and writes of this epoch so far
- * @epoch: see struct shard
+ * @epoch: 0: before the statistics begin, 1: afterwards
  * @ended: the stream is over or was interrupted
  * @broken: the stream failed
  * @error: error message of that failure

@@ -39,8 +39,8 @@ int sim_tenants_parse(struct sim_options *options, struct aftl_error *error);
  * @tenants: empty; some may be open after a failure
  * @options: options of the command line
  * @config: configuration of the device, for the seed
- * @geo: as for sim_stream_open()
- * @units: as for sim_stream_open()
+ * @geo: geometry of the device, or the joint geometry of several
+ * @units: capacity that the host sees and that the requests will fit
  * @error: receives the error message
  *
  * Return: as sim_stream_open()
