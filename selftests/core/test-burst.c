@@ -12,7 +12,7 @@
 static struct test_device device;
 static u32 largest_share;
 
-/* Do one random action of an operator: advance the age, start GC, fail a block or drain. */
+/* Do a random action of an operator: age the data, start GC, fail a block or drain requests. */
 static void do_random_management_action(struct aftl_random *random)
 {
 	const struct aftl_geometry *geo = aftl_geometry(device.ftl);

@@ -146,7 +146,7 @@ TAP_TEST(pages_couple_in_two_directions, "programs: a page couples to its layer 
 	aftl_destroy(device.ftl);
 }
 
-/* If the core fills a checkerboard block in order, its pages are disturbed, but not lost. */
+/* If the core fills a checkerboard block in page order, its pages are disturbed, but not lost. */
 TAP_TEST(the_fallback_block_takes_data_beside_unguarded_pages,
 	 "programs: the fallback block takes data beside unguarded pages")
 {
@@ -356,7 +356,7 @@ static bool repeat_programs_at_random(struct aftl_policy *policy, struct aftl_lu
 	return !draw_adversary_number(30);
 }
 
-/* Policy method that answers an arbitrary data class, such as approximate for precise data. */
+/* Policy method that returns an arbitrary data class, such as approximate for precise data. */
 static bool choose_random_relocation(struct aftl_policy *policy, const struct aftl_relocation *move,
 				     u32 *class, u32 *stream)
 {

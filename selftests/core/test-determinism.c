@@ -239,7 +239,7 @@ static void run_requests_one_at_a_time(const char *policy, const char *params, b
 	record_outcome_and_close_device(&device, &witness, outcome);
 }
 
-/* A lone read served in one call must leave the same state as one served event by event. */
+/* A lone read executed in one call must leave the same state as a read executed by events. */
 static void compare_read_fast_path_with_events(const char *policy, const char *params)
 {
 	struct outcome *usual = malloc(sizeof(*usual));
@@ -395,7 +395,7 @@ static struct filled fill_and_save(const struct aftl_policy_type *type,
 	return filled;
 }
 
-/* Return true if the fill called pause() less often than one that asks the policy each time. */
+/* Return true if the fill called pause() less often than a fill that asks the policy each time. */
 static bool compare_batched_and_unbatched_fill(const struct aftl_policy_type *type,
 					       const struct aftl_config *config)
 {
@@ -612,7 +612,7 @@ TAP_TEST(a_fill_overwrites_the_configured_share_of_units)
 	}
 }
 
-/* Check that the device's digest changes if the byte at @place in its state changes. */
+/* Check that the device's digest changes if the byte at index @place of its state changes. */
 static void check_digest_depends_on_byte(const struct test_device *device, void *place)
 {
 	u64 usual = aftl_compute_device_digest(device->ftl);

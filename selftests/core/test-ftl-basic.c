@@ -635,7 +635,7 @@ TAP_TEST(an_overwritten_unit_leaves_the_buffer_in_time)
 	CHECK_EQ(test_counters(&device)->array_programs, 1);
 }
 
-/* An overwrite in another class moves a buffered unit to another queue; a flush covers it. */
+/* An overwrite in another class moves a buffered unit to another queue; flushes cover the unit. */
 TAP_TEST(an_overwrite_in_another_class_replaces_the_unit)
 {
 	u32 class = AFTL_APPROX;

@@ -206,7 +206,7 @@ TAP_TEST(lifetime_hints_reduce_write_amplification)
 	CHECK_RANGE(write_amplification_permille(), 1000, without * 9 / 10);
 }
 
-/* Each write stream has its open block, and relocation keeps data in their write stream. */
+/* Each write stream has its open block, and relocated data stay in their write stream. */
 TAP_TEST(streams_have_blocks_of_their_own)
 {
 	const struct aftl_stats *stats;

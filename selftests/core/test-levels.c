@@ -158,7 +158,7 @@ TAP_TEST(mixed_pages_are_relocated_in_the_most_careful_mode)
 	test_audit_device(&device);
 }
 
-/* Sums over the programs and reads of data of one quality level. */
+/* Totals of the program and read operations on data of one quality level. */
 struct cost {
 	u64 flips;
 	u64 program_ns;

@@ -45,7 +45,7 @@ static void open_device(const char *blocks)
 		tap_bail_out("%s", device.error.text);
 }
 
-/* Write random units, mostly of the first tenth; return the most divisions for one write. */
+/* Write random units, mostly of the first tenth; return the most divisions that one write took. */
 static u64 overwrite_hot_pages(u64 count, struct aftl_random *random)
 {
 	u32 units = test_unit_count(&device);

@@ -109,7 +109,7 @@ TAP_TEST(ids_above_the_handles_are_streams_of_the_policy)
 	CHECK_EQ(test_counters(&device)->unknown_placement_requests, 0);
 }
 
-/* A die failure closes the open reclaim units of the die; other handles continue. */
+/* A die failure closes the open reclaim units of the die; other placement handles continue. */
 TAP_TEST(handles_leave_a_dead_die)
 {
 	u32 i;
@@ -125,7 +125,7 @@ TAP_TEST(handles_leave_a_dead_die)
 	}
 }
 
-/* Policy "streams", which places data by id itself, must give the same result as handles. */
+/* Policy "streams", which places data by id itself, must give the result of placement handles. */
 static void run_requests_of_mixed_tenants(const char *policy, const char *handles,
 					  const char *isolation)
 {
@@ -199,7 +199,7 @@ TAP_TEST(a_policy_cannot_close_a_handles_block)
 	CHECK(test_block_of(&device, 1) == open);
 }
 
-/* The policy has one stream for relocated data, and the core tells it each relocated unit. */
+/* The policy has one write stream for relocated data; the core tells it each relocated unit. */
 TAP_TEST(isolated_data_are_relocated_in_one_pass)
 {
 	struct aftl_policy_type type = *aftl_policy_find("streams");

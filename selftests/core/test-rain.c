@@ -454,7 +454,7 @@ static void check_no_unit_lost_after_die_loss(bool first)
 	}
 }
 
-/* After two die failures only stripes with pages on both dies lose data, and no more later. */
+/* After two die failures only stripes with pages on both dies lose data; later no data are lost. */
 static void check_losses_of_two_die_failures(const char *policy, const char *params)
 {
 	open_device(policy, params);
@@ -796,7 +796,7 @@ TAP_TEST(superblocks_with_bad_blocks_keep_their_parity)
 static const char fixed[] = ROOMY " allocate=static";
 static const char fixed_parity[] = ROOMY " allocate=static rain=on";
 
-/* If the host writes to one die only, the other blocks of its superblocks are closed empty. */
+/* If the host writes to one die only, the other dies' blocks of its superblocks close empty. */
 static void check_writes_to_one_die_only(const char *policy, const char *params)
 {
 	const struct aftl_geometry *geo;
@@ -1063,7 +1063,7 @@ static void check_victim_selector_ranks_superblocks(const char *selector)
 	tap_end();
 }
 
-/* Count superblocks with data, and those with blocks of more than one stream. */
+/* Count superblocks with data, and superblocks with blocks of several write streams. */
 static void count_superblocks_of_mixed_streams(u32 *used, u32 *mixed)
 {
 	u32 number;

@@ -378,7 +378,7 @@ static void check_read_ahead_pages(void)
 	seen_hits += counters->read_cache_units;
 }
 
-/* Submit the next read of one of two sequential readers, which read one and three units. */
+/* Submit the next read of one of two sequential readers, with requests of one and three units. */
 static void submit_sequential_read(struct aftl_random *random, u32 at[2])
 {
 	u32 who = (u32)aftl_random_below(random, 2);

@@ -510,7 +510,7 @@ static u64 send_requests_during_zone_reset(bool at_once)
 		submit_request_and_record_work(AFTL_OP_ZONE_RESET, i * zone_units, 0);
 		while (!at_once && aftl_scheduler_has_work(device->ftl))
 			test_process_event(device);
-		/* Resets after the first one may have to wait for open blocks of their zone. */
+		/* Later zone resets may have to wait for open blocks of their zone. */
 		CHECK(i || aftl_scheduler_has_work(device->ftl) == at_once);
 		test_submit_io(device, AFTL_OP_WRITE, i * zone_units, 40, 0, 0,
 			       aftl_device_time_ns(device->ftl));

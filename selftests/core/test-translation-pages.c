@@ -30,7 +30,7 @@ static struct test_device device;
 /* A translation page fills a flash page. The device has 39 translation pages; the CMT holds six. */
 #define SHAPE "channels=1 chips=2 blocks=64 layers=4 word_lines=16 page=512 unit=512 op=40 " \
 	"errors=off"
-/* A flash page holds two translation pages, so that an eviction waits for another one. */
+/* A flash page holds two translation pages, so that an eviction waits for a second eviction. */
 #define PAIRS SHAPE " bits=2 one_shot=on map_cache=8KiB fill=sequential"
 #define SENSE_NS 45000
 #define TRANSFER_NS 1280
@@ -248,7 +248,7 @@ TAP_TEST(a_page_used_during_eviction_stays_cached)
 	u32 i;
 
 	test_open_demo_profile(&device, "baseline", PAIRS);
-	/* A program takes two translation pages, so a single eviction waits for a second one. */
+	/* A program takes two translation pages, so one eviction waits for a second eviction. */
 	measure_unit_write_ns(0);
 	for (i = 1; i <= device.ftl->cmt.capacity; i++)
 		measure_unit_read_ns(2 * i * EACH);
