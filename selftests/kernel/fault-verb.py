@@ -58,7 +58,7 @@ def place_faults(*words: str | Path) -> list[dict[str, Any]]:
 
 
 def check_faults_refused(sentence: str, *words: str | Path, code: int = 1) -> None:
-    """Check that the verb fault refuses a command with one line, and places no fault."""
+    """Check that `approxftl fault` refuses a command with one line, and arms no fault."""
     lost = send_dm_message(NAME, "lost", "0") if "--file" in words else ""
     done = subprocess.run([APPROXFTL, "fault", *words], capture_output=True, text=True,
                           check=False)

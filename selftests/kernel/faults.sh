@@ -35,7 +35,7 @@ frame()
 	od -A n -t u8 -j "$1" -N 8 /dev/ram0 | tr -d ' '
 }
 
-# hole FRAME COUNT: let reads and writes of COUNT frames (4 KiB) of the backing device fail
+# hole FRAME COUNT: fail reads and writes of COUNT 4 KiB frames of the backing device from FRAME on
 hole()
 {
 	first=$(($1 * 8))
@@ -210,7 +210,7 @@ read_errors()
 			2>"$scratch/said" && removed
 }
 
-# reads_all FILE: read every unit; list unreadable units in FILE, and compare the data of all others
+# reads_all FILE: read every unit; list unreadable units in FILE, compare the data of readable ones
 reads_all()
 {
 	python3 - "$scratch/data" <<'END' >"$1"

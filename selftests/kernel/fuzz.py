@@ -227,7 +227,7 @@ class Device(Subject):
             raise BadError(f"{line!r}: {printed!r} became {self.mapper.read_live_table()!r}")
 
     def reload_table_line_of_device(self, line: bytes) -> bytes:
-        """Load the table line that the device reported; return the one that it reports now."""
+        """Load the table line that the device reported; return the line that it then reports."""
         self.mapper.load_table(line)
         self.suspend_or_resume(suspended=True)
         self.suspend_or_resume(suspended=False)

@@ -44,7 +44,7 @@ def require(condition: object, reason: str) -> None:
 
 
 def run_command(*words: str | Path, text: str = "") -> str:
-    """Run a command, with TEXT as its input; return its output, or raise FailedError with it."""
+    """Run a command with TEXT as input; return its output, or raise FailedError with the output."""
     done = subprocess.run([str(word) for word in words], input=text, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
     require(done.returncode == 0, f"{' '.join(map(str, words))}: {done.returncode}: {done.stdout}")
@@ -80,7 +80,7 @@ def skip_test_point(name: str, reason: str) -> None:
 
 
 def print_error(why: BaseException) -> None:
-    """Print the text of an exception, after those of the exceptions that caused it."""
+    """Print the text of an exception, after the texts of its causes."""
     if why.__context__:
         print_error(why.__context__)
     print("".join(f"# {line.removeprefix('# ')}\n" for line in str(why).splitlines()), end="")

@@ -197,7 +197,7 @@ class Crossed(Device):
         self.load_table_if_accepted(lambda: setattr(self.scenario, "policy", before))
 
     def load_table_if_accepted(self, back: Callable[[], None]) -> None:
-        """Load the changed table; if the kernel refuses it, load the table before the change."""
+        """Load the changed table; if the kernel refuses it, load the previous table."""
         try:
             self.load_table()
             tally["changes accepted"] += 1

@@ -74,7 +74,7 @@ on_swap()
 	swapoff "$1" && [ "$touched" -eq 0 ] && [ "$out" -ge 4096 ]
 }
 
-# on_ext4 DEVICE PLACE COMMAND...: make an ext4 on DEVICE, mount it on PLACE, run the command
+# on_ext4 DEVICE FOLDER COMMAND...: make an ext4 on DEVICE, mount it on FOLDER, run the command
 on_ext4()
 {
 	mkfs.ext4 -q -F -m 0 -E lazy_itable_init=0,lazy_journal_init=0 "$1" >"$scratch/said" 2>&1 &&

@@ -258,7 +258,7 @@ fails_with()
 	! create_kept 2>"$scratch/said" && dmesg | tail -n 3 | grep -qF "$1"
 }
 
-# A shard's volume records its device and shard number; at another shard's place it is refused.
+# A shard's volume records its device and shard number; in place of another volume it is refused.
 shards_are_told_apart()
 {
 	dmsetup remove aftl-kept && stride=$(stride_mib) && [ "$stride" -gt 0 ] &&

@@ -1143,7 +1143,7 @@ def create_stacked_device(name: str) -> Path:
 
 def check_tagged_writes_on_file_system(name: str, make: str, cells: str, options: str = "",
                                        top: str = NAME) -> None:
-    """Test ways to write tagged data on a file system; CELLS has METHOD:all|some|none of each."""
+    """Test ways to write tagged data on a file system; CELLS are words METHOD:all|some|none."""
     module = name.partition("-")[0]
     if name != "ext4" and not is_check_selected(name):
         return
