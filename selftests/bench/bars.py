@@ -18,7 +18,7 @@ class Bar:
 
     @property
     def is_limit_met(self) -> bool:
-        """Tell whether the measured value keeps its limit."""
+        """Tell whether the measured value meets its limit."""
         return self.ours >= self.limit if self.least else self.ours <= self.limit
 
     def convert_limit_to_json(self) -> dict[str, Any]:

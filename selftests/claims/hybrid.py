@@ -77,7 +77,7 @@ def report_hy1_single_hybrid_components() -> list[Claim]:
 
 
 def report_hy2_removed_hybrid_components() -> list[Claim]:
-    """Report the loss when one of its parts is removed from policy hybrid."""
+    """Report the loss when a single part is removed from policy hybrid."""
     every, none = run_hybrid_policy_with_components(*PARTS), run_hybrid_policy_with_components()
     result = [make_claim_row("HY-2", f"hybrid with all parts ({HYBRID_COLUMNS})", "-",
                              every.format_hybrid_measures(), "programs and erases below none",

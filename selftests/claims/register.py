@@ -192,7 +192,7 @@ def list_register_entries_of_claim(claim: str) -> list[Entry]:
 
 
 def is_verdict_worse_than(verdict: str, than: str) -> bool:
-    """Tell whether a verdict agrees less with the paper than another one."""
+    """Tell whether a verdict agrees less with the paper than another verdict does."""
     return VERDICTS.index(verdict) > VERDICTS.index(than)
 
 

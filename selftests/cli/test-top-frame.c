@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Test the parser of the message "luns", and frames of "approxftl top" for fake devices. */
+/* Test the parser of the message "luns", and screens of "approxftl top" for fake devices. */
 #include <stdlib.h>
 
 #include "../../userspace/approxftl/top-frame.h"

@@ -131,7 +131,7 @@ int fuzz_input(const u8 *data, size_t size)
 		return 0;
 	while (trace_formats[count])
 		count++;
-	/* If the first byte is not the number of a format, the file's content determines it. */
+	/* Without a format number in the first byte, the content determines the format. */
 	if (data[0] % 32 < count)
 		name = trace_formats[data[0] % 32]->name;
 	read_and_check_trace_in_format(name, name ? get_columns_of_format(name, data[0]) : NULL,

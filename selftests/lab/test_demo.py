@@ -31,7 +31,7 @@ exit "${{CODE:-0}}"
 
 
 class Installed:
-    """The demonstration script, installed beside fake tools, and a folder for its figures."""
+    """The demonstration script, installed beside fake tools, and a folder for its result files."""
 
     def __init__(self, place: Path) -> None:
         self.place = place

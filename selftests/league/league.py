@@ -150,7 +150,7 @@ def make_all_league_simulations(arguments: argparse.Namespace, program: Path) ->
 
 
 def read_simulation_result(store: Store, point: Point) -> Json | None:
-    """Return the result of a simulation; None if it has none, or failed."""
+    """Return the result of a simulation; None if it failed or has not run."""
     if store.state_of_point(point) != DONE:
         return None
     run: Json = store.read_point_result(point)["runs"][0]

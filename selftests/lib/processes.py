@@ -38,7 +38,7 @@ def has_signal_handler(pid: int, number: int) -> bool:
 
 
 def has_taken_signal(pid: int, number: int) -> bool:
-    """Return whether a process has taken a signal, so that the next one does not merge with it."""
+    """Return whether a process has taken a signal, so that a second one does not merge with it."""
     return not is_signal_in_mask(pid, "ShdPnd", number) and not is_signal_in_mask(pid, "SigPnd",
                                                                                   number)
 

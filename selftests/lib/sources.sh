@@ -70,7 +70,7 @@ python_scripts()
 	scripts '[.]py$' '^#!.*python'
 }
 
-# Directory with an empty file for each checker and source file that passed it
+# Directory with an empty file for each source file and each checker that the file has passed
 silences()
 {
 	echo "${XDG_CACHE_HOME:-${HOME:?}/.cache}/approxftl/silent"

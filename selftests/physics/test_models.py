@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compare the physics models with the papers' figures and with rules for all models."""
+"""Compare the physics models with the papers' numbers and with rules for all models."""
 
 import pytest
 from hypothesis import given

@@ -33,7 +33,7 @@ done
 
 @pytest.fixture(name="tree")
 def tree_with_fake_lab(tmp_path: Path) -> Path:
-    """Return a tree with run-others and a stand-in for the lab."""
+    """Return a source tree with run-others and a fake of the lab, which starts machines."""
     for file in ("selftests/kernel/run-others", "selftests/lib/tap.sh"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(TOP / file, tmp_path / file)
