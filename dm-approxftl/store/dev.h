@@ -290,7 +290,7 @@ static inline struct aftl_dev *aftl_store_to_dev(struct aftl_store *store)
 
 /**
  * aftl_dev_workers_create() - allocate the workqueues of a disk, before its store is opened
- * @workers: takes them
+ * @workers: takes the workqueues
  *
  * Context: process; may sleep. Return: 0 or -ENOMEM.
  */

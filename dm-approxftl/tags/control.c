@@ -35,7 +35,7 @@ union argument {
  * struct call - an ioctl of /dev/approxftl
  * @size: current size of its structure
  * @least: size of the structure in version 1 of the interface
- * @run: handler
+ * @run: function that executes the ioctl
  */
 struct call {
 	u32 size;

@@ -45,7 +45,7 @@ static inline void *aftl_chunk_entry_at(const struct aftl_chunks *chunks, u32 in
 
 /**
  * aftl_chunks_alloc() - allocate an array of zeros
- * @chunks: all zero
+ * @chunks: the array to allocate; all its pointers are NULL
  * @entries: number of entries
  * @size: bytes of an entry
  * @alloc: allocates memory; may sleep if the caller may

@@ -623,7 +623,7 @@ struct aftl_fault {
 /**
  * aftl_fault_parse() - parse "ACTION NUMBER [after TRIGGER NUMBER]", or with a word for NUMBER
  * @fault: takes the fault
- * @words: the words
+ * @words: the words of the fault, one string each
  * @count: number of @words
  * @error: takes the message on failure
  */

@@ -316,7 +316,7 @@ struct aftl_remap {
  * @note: state of the policy for the block
  * @attr: attributes of the page: class, program mode, number of reprograms
  * @order: enum aftl_order
- * @kind: set by the policy
+ * @kind: kind of the block, a number that the policy chooses
  * @handle: placement handle that owns the block; 0: the default one
  * @bits: bits per cell, if the block uses fewer than its cells can hold; 0: all of them
  * @flip: checkerboard colour that comes first
