@@ -26,7 +26,7 @@ struct lane {
  * @lock: protects the rest
  * @news: signalled when there may be more work, or at the end
  * @lanes: all lanes
- * @made: chunks made
+ * @made: number of chunks that have been made
  * @making: a thread is making a chunk
  * @last: there are no more chunks to make
  * @stop: flag that all threads follow, see interruption_set_stop_flag_of_thread()

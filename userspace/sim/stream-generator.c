@@ -23,8 +23,8 @@ enum purpose {
 
 /**
  * struct lengths - request lengths with weights
- * @sectors: each length
- * @end: cumulative weights
+ * @sectors: the lengths, in sectors
+ * @end: for each length, the sum of the weights up to it
  * @count: number of lengths
  */
 struct lengths {

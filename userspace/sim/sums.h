@@ -20,7 +20,7 @@ bool __must_check sim_compute_total_geometry(struct aftl_geometry *sum,
  * sim_add_device_statistics() - add a device to the result
  * @result: has the joint geometry; slots are added up
  * @ftl: device
- * @index: its number
+ * @index: number of the device, from 0
  *
  * Adds all flash statistics; the caller adds response times and the digest.
  */
