@@ -350,11 +350,11 @@ static int check_record_fields(const struct aftl_record_header *header,
 		return aftl_fail(error, -EINVAL, "operation %u is marked FUA, which is for writes",
 				 record->op);
 	if (record->life >= AFTL_LIFETIMES)
-		return aftl_fail(error, -EINVAL, "life time %u is unknown, the largest is %u",
+		return aftl_fail(error, -EINVAL, "write hint %u is unknown, the largest is %u",
 				 record->life, AFTL_LIFETIMES - 1);
 	if (record->life && record->op != AFTL_OP_WRITE)
 		return aftl_fail(error, -EINVAL,
-				 "operation %u has a life time, which is for writes", record->op);
+				 "operation %u has a write hint, which is for writes", record->op);
 	if (record->class >= header->classes)
 		return aftl_fail(error, -EINVAL, "tag class %u is unknown, the largest is %u",
 				 record->class, header->classes - 1);
