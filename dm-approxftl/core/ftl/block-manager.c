@@ -492,7 +492,7 @@ static bool can_closed_block_be_reopened(struct aftl *ftl, struct aftl_block *bl
 	return can && !(ftl->foggy_blocks && due_fine_pass_has_valid_pages(ftl, block));
 }
 
-/* Find the closed block with the fewest programmed pages that would accept another program. */
+/* Among the closed blocks that can be reopened, find one with the fewest programmed pages. */
 static struct aftl_block *find_emptiest_block(struct aftl *ftl, const struct aftl_lun *lun,
 					      bool failing)
 {

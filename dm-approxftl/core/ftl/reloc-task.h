@@ -33,7 +33,7 @@ struct aftl_repeat {
 	u32 end;
 };
 
-/* Largest number of blocks of a LUN for which rejected programs, to be repeated, are recorded. */
+/* Blocks of a LUN with rejected programs to repeat: one more drops the oldest block's entry. */
 #define AFTL_REPEAT_BLOCKS 8
 
 /**

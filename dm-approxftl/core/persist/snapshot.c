@@ -701,7 +701,7 @@ static bool loaded_block_stays_open(struct aftl *ftl, struct aftl_lun *lun,
 	return same && ftl->type->adopt && ftl->type->adopt(ftl->policy, lun, block);
 }
 
-/* Close each open block that no owner takes over. */
+/* Close the open blocks of a loaded LUN that neither the core nor the policy will go on filling. */
 static int close_unadopted_blocks(struct aftl *ftl, struct aftl_lun *lun, bool same,
 				  struct aftl_error *error)
 {

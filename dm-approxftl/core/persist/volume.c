@@ -339,7 +339,7 @@ static int cache_fetch_frame(struct aftl_volume *volume, u64 number, u32 *index)
 	return ret;
 }
 
-/* Read a damaged frame, or make an empty one if it is unreadable; must not commit. */
+/* Add a damaged frame to the cache, read only if @readable; fail if that would need a commit. */
 static int cache_fetch_damaged_frame(struct aftl_volume *volume, u64 number, bool readable,
 				     u32 *index, struct aftl_error *error)
 {
