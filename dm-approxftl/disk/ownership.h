@@ -64,7 +64,7 @@ enum aftl_table_state {
 enum aftl_resume {
 	AFTL_RESUME_NEW,	/* no data yet: use the table's spare device, or open a volume */
 	AFTL_RESUME_AGAIN,	/* this table owns the device's data already */
-	AFTL_RESUME_TAKE_OVER,	/* take the data from another table or from a failed resume */
+	AFTL_RESUME_TAKE_OVER,	/* take another table's data, or data that a failed resume left */
 };
 
 struct aftl_table;

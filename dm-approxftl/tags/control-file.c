@@ -87,7 +87,7 @@ int aftl_control_untag_range(struct aftl_control *control, void *argument)
 	return ret;
 }
 
-/* Copy the tag carriers that @target evaluates to @data, a struct approxftl_tag_fd. */
+/* Fill in @data, a struct approxftl_tag_fd: the passed tag carriers that @target evaluates. */
 static int copy_tag_carriers_of_target(struct aftl_target *target, void *data)
 {
 	const struct aftl_options *options = &target->options;
