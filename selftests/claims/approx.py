@@ -414,7 +414,7 @@ def count_disturbing_neighbours_with_baseline() -> int:
 
 
 def measure_ax18_class_changes_of_blocks() -> list[Measured]:
-    """Measure class changes of first pages, and how often one unit is written as approximate."""
+    """Count class changes of checkerboards' first pages, and approximate writes of one unit."""
     report, events = simulate_with_timeline(
         "--profile=tcad18", "--policy=approxftl", "--size=8KiB", "--channels=1", "--chips=1",
         "--blocks=128", "--word_lines=4", "--op=25%", "--fill=none", "--write-share=100%",

@@ -82,7 +82,7 @@ def compute_ressd_to_tlc_ratios(base: Json, run: Json) -> Gain:
 
 
 def compare_ressd_with_tlc(runs: dict[str, Json]) -> Gain:
-    """Return the ratios of response times and other results of ReSSD to those of policy tlc."""
+    """Return the ratios of page counts and GC time of policy ressd to those of policy tlc."""
     return compute_ressd_to_tlc_ratios(runs["tlc"], runs["ressd"])
 
 
@@ -120,7 +120,7 @@ def measure_re3_operation_times() -> list[Measured]:
 
 
 def list_ressd_gains(gain: Gain) -> tuple[float, float, float]:
-    """Return how ReSSD changes consumed pages, writes per erase and GC time of TLC, in percent."""
+    """Return changes from TLC to ReSSD in %: consumed pages, writes per erase and GC time."""
     return 100 * (gain.pages - 1), gain.writes_per_erase, 100 * (gain.collection - 1)
 
 

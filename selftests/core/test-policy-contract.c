@@ -142,8 +142,8 @@ static void piggyback_random_pages(struct wild *wild, struct aftl_placement *pla
 }
 
 /*
- * Place data into a block of one bit per cell; relocated data or another mode there are illegal. A
- * block's last program step stays legal, because its refusal would close the block.
+ * Place data into a block of one bit per cell, sometimes illegally: relocated data or another mode.
+ * A block's last program step stays legal, because its refusal would close the block.
  */
 static bool propose_program_in_one_bit_block(struct wild *wild, struct aftl_lun *lun,
 					     const struct aftl_program_request *need,

@@ -414,7 +414,7 @@ TAP_TEST(gc_makes_room_for_the_rebuild)
 	}
 }
 
-/* The core counts examined superblocks as work; after a rebuild it examines none. */
+/* Each superblock that a search examines counts as work; after a rebuild none is examined. */
 TAP_TEST(searches_of_superblocks_are_counted_as_work)
 {
 	struct aftl_lun *lun;

@@ -533,7 +533,7 @@ def replace_numbers_in_line(shown: str, printed: str) -> str | None:
 
 
 def update_shown_lines(shown: list[str], printed: str) -> list[str]:
-    """Return a document's lines with numbers from the equal lines that their command prints now."""
+    """Return a document's lines with the numbers that their command now prints in like lines."""
     lines = printed.splitlines()
     result = []
     for wanted in shown:

@@ -6,10 +6,10 @@
 #
 #   others.sh xfstests|blktests|dmtest STORE-TIMING DIRECTORY WORD...
 #
-# STORE is ram, durable, zoned (in memory, with zones), or linear: dm-linear; TIMING is off or real.
+# STORE-TIMING, say ram-off: STORE is ram, durable or zoned (zones in memory), TIMING off or real.
 # linear-off is dm-linear over a RAM disk, linear-zoned dm-linear over a zoned null_blk.
 # DIRECTORY has a built checkout of a test suite; variable FSTYP is xfstests' file system.
-# WORDs, like generic/001, block/003 or `--rx thin/creation`, are passed to the suite's runner.
+# WORDs are tests, such as generic/001 or block/003, or options of dmtest (`--rx thin/creation`).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh

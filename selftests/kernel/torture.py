@@ -465,7 +465,7 @@ class Device:
         self.load_table()
 
     def load_table(self, *, noflush: bool = False) -> None:
-        """Load a table; if writes may have failed, restart the load as after a power failure."""
+        """Replace the table; if unflushed writes may be lost, restart the load around it."""
         if self.may_unflushed_writes_be_lost:
             self.load.stop_load()
         run_command("dmsetup", "reload", NAME, text=self.make_device_table())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A small league: its outputs repeat to the last byte; users may add entries and loads."""
+"""Test that leagues are reproducible, rank policies, and accept users' policies and traces."""
 
 import json
 import shutil

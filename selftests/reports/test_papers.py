@@ -77,7 +77,7 @@ def read_csv_rows(path: Path) -> list[dict[str, str]]:
 
 
 def read_results_behind_paper_figures(directory: Path) -> Iterator[Json]:
-    """Return all simulation results from which the charts after the papers were made."""
+    """Yield the simulator's report of each run that `approxftl figures --papers` made."""
     for path in sorted((directory / "runs").glob("*/result.json")):
         yield json.loads(path.read_text())
 
@@ -165,7 +165,7 @@ def test_paper_figure_of_networks_includes_results_from_a_mounted_device(
 ])
 def test_each_workload_fills_mostly_the_expected_kind_of_approxftl_block(
         tmp_path: Path, options: tuple[str, ...], most: str) -> None:
-    """Page counts by block kind add up to all pages; most pages are in the expected kind."""
+    """Page counts of all block kinds add up to all pages; the expected kind has the most."""
     measures = study_plan.load_toml_file(papers.FOLDER / "approxftl-blocks.toml")["figure"][0]["y"]
     simulate_to_file(tmp_path / "x.json", "--policy", "approxftl", "--write-share", "100%",
                      "--requests", "30000", "--channels", "1", "--chips", "1", "--profile",

@@ -244,7 +244,7 @@ static struct instance draw_instance(struct aftl_random *random)
 	return made;
 }
 
-/* Counts of random devices, of devices where a bound is the optimum, and of all programs. */
+/* Sums over random devices: devices, those where a bound equals the optimum, and programs. */
 struct score {
 	u64 instances;
 	u64 lower_met;
