@@ -287,7 +287,7 @@ AXES = {"latency-load": "thousand writes a second", "write-steady": "GiB filled,
 
 def describe_comparison_inputs(arguments: argparse.Namespace, argv: Sequence[str],
                                verdicts: Sequence[Verdict]) -> Json:
-    """Return the compared drives and tables, the program, and the command that repeats the run."""
+    """Return digests of simulator, tables and profiles, a summary, and the command of the run."""
     names = {f"{verdict.point.drive.name}-{verdict.point.table}.csv" for verdict in verdicts}
     return {
         "repeat": shlex.join(("approxftl", "drives", *argv)),

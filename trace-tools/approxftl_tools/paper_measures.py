@@ -83,7 +83,7 @@ def count_pages_of_half_approximate_blocks(run: Json) -> float:
 
 
 def count_pages_of_blocks_filled_in_two_phases(run: Json) -> float:
-    """Return the pages of ApproxFTL's blocks that get approximate data first, then precise data."""
+    """Return the pages in ApproxFTL's phase-2 blocks: half approximate, then half precise."""
     return 2 * float(run["mode_pages"]["after"])
 
 

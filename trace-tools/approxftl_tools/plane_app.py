@@ -124,7 +124,7 @@ def list_quality_levels_of_bit_planes(said: Sequence[tuple[int, int | None]],
 
 
 def collect_parameters_of_stored_data(subject: Subject, args: argparse.Namespace) -> Json:
-    """Return the parameters of the data, which are stored in the files."""
+    """Return the program's name and parameters, which are stored in the files with the data."""
     kind = args.type or "bfloat16"
     usual = Choice(planes=args.planes).count_approximate_bit_planes(KINDS[kind])
     if args.planes not in (None, usual):

@@ -211,7 +211,7 @@ def find_reference_mean(plan: Plan, table: dict[str, Any], series: str) -> str:
 
 @dataclass(frozen=True)
 class Found:
-    """A mean of a study, with the value of each axis."""
+    """A mean in a figure, and the values of the study's axes for which it was measured."""
 
     where: dict[str, Value]
     one: Estimate

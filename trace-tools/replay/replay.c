@@ -111,7 +111,7 @@ static int wrap_stream_addresses(struct replay *replay, u64 bytes, struct aftl_e
 	return survey_request_stream(replay->stream, &replay->survey, error);
 }
 
-/* Return the size at which addresses wrap: a multiple of the requests' alignment, up to 4 KiB. */
+/* Return where addresses wrap: the target's size, rounded down to the alignment (at most 4 KiB). */
 static u64 compute_address_wrapping_size(const struct replay *replay)
 {
 	u64 grain = max(replay->survey.grain_bytes, (u64)replay->run.target.sector);
