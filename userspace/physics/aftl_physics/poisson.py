@@ -28,7 +28,7 @@ def poisson_means_q8() -> list[int]:
 
 
 def poisson_probabilities(mean: float) -> tuple[int, list[float]]:
-    """Return the least error count and the Poisson probabilities of it and the following counts."""
+    """Return Poisson probabilities of successive error counts, and the first of these counts."""
     mode = int(mean)
     below: list[float] = []
     weight = 1.0
