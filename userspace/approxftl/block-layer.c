@@ -17,7 +17,7 @@ int block_layer_get_io_counts(const struct dm_device *device, struct block_layer
 		       &n[2], &n[3], &n[4], &n[5], &n[6], &n[7], &n[8], &n[9]);
 	fclose(stat);
 	if (found != 10)
-		return aftl_fail(error, -EIO, "%.60s: the kernel reports fewer than 10 values",
+		return aftl_fail(error, -EIO, "%.60s does not have the 10 numbers that are needed",
 				 path);
 	*counts = (struct block_layer){ n[0], n[2], n[3], n[4], n[6], n[7], n[9] };
 	return 0;

@@ -168,7 +168,7 @@ struct device_view {
 int __must_check device_view_find_and_read(struct device_view *view, const char *name,
 					   struct aftl_error *error);
 
-/* Read table and status of the device view->device, which the caller has set, into @view. */
+/* Fill view->line and view->status; the caller has set view->device. */
 int __must_check device_view_read_table_and_status(struct device_view *view,
 						   struct aftl_error *error);
 
