@@ -24,7 +24,7 @@ struct shard_list {
  * @layout: layout of the device
  * @request: request of the host; @time_ns is its arrival in device time
  * @number: number of the host's request among the reads and writes of its epoch
- * @epoch: epoch of arrival
+ * @epoch: flush epoch in which the request arrived
  *
  * A request is split at chunk boundaries, but a discard has one part in each shard. A flush
  * goes to all shards.

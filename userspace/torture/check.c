@@ -27,8 +27,8 @@ static void report_wrong_unit(struct torture_run *run, u64 unit, u32 floor,
 
 /*
  * A file does not guarantee atomic sectors: tmpfs copies memory even for direct requests, and other
- * file systems fall back to the page cache. A read may then return a half of a concurrent write,
- * and half of a block's name. A final check, without requests in flight, reads whole blocks.
+ * file systems fall back to the page cache. A read may then mix old data with those of a concurrent
+ * write, even within a struct block_name. A final check, without requests in flight, does not.
  */
 static bool may_unit_hold_torn_concurrent_write(const struct torture_run *run, u64 unit, u32 floor,
 						const struct block_found *found)
