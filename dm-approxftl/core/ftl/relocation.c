@@ -320,8 +320,7 @@ static bool reloc_pick_retirement(struct aftl *ftl, struct aftl_lun *lun)
 	bool short_of_blocks = aftl_count_blocks_for_retirement(ftl, lun) &&
 			       lun->free_blocks <= aftl_count_gc_reserve_blocks(ftl);
 
-	if (lun->fallback && lun->fallback->failing &&
-	    lun->fallback->state == AFTL_BLOCK_OPEN && !short_of_blocks && !lun->below_reserve)
+	if (lun->fallback && lun->fallback->failing && !short_of_blocks && !lun->below_reserve)
 		aftl_close_unfilled_block(ftl, lun, lun->fallback);
 	return reloc_pick_failing_block(ftl, lun, short_of_blocks) ||
 	       (short_of_blocks && (reloc_pick_gc_victim(ftl, lun, true) ||

@@ -609,7 +609,8 @@ static int load_block(struct snapshot_stream *stream, struct aftl *ftl, struct a
 
 	if (stream->ret)
 		return stream->ret;
-	if (!are_fields_of_loaded_block_valid(ftl, block))
+	if (!are_fields_of_loaded_block_valid(ftl, block) ||
+	    (block == lun->fallback && (block->state != AFTL_BLOCK_OPEN || block->parity)))
 		return report_bad_snapshot(error, "a block is in an impossible state");
 	lun->good_blocks += block->state != AFTL_BLOCK_BAD && !block->parity;
 	lun->failing_blocks += block->failing;
@@ -714,8 +715,10 @@ static int close_unadopted_blocks(struct aftl *ftl, struct aftl_lun *lun, bool s
 		if (block->parity)
 			continue;
 		if (block->state == AFTL_BLOCK_OPEN) {
-			if (!loaded_block_stays_open(ftl, lun, block, same))
-				aftl_block_close(ftl, block);
+			if (loaded_block_stays_open(ftl, lun, block, same))
+				continue;
+			aftl_lun_drop_open_block_pointer(lun, block);
+			aftl_block_close(ftl, block);
 		} else if (block->state == AFTL_BLOCK_CLOSED && block->bits == 1) {
 			if (!block->listed)
 				aftl_victim_list_add(ftl, lun, block);
