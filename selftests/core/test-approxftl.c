@@ -501,9 +501,7 @@ static bool is_unit_in_selected_victim(u32 unit)
 	       aftl_block_of_ppn(media, aftl_lookup(device.ftl, to_lpn(unit), &class));
 }
 
-/*
- * Of two checkerboard blocks GC must take the one whose two valid pages are both approximate.
- */
+/* GC must take the checkerboard block whose two valid pages are both approximate. */
 TAP_TEST(victims_hold_few_valid_precise_pages)
 {
 	open_device("approxftl", TINY);

@@ -156,7 +156,7 @@ static void check_sensing_levels_with_loan(const char *rber, const char *share, 
 		CHECK_EQ(errors_of_unit(unit).levels,
 			 get_expected_sensing_levels(errors_of_unit(unit).raw, 160, lent));
 		CHECK_EQ(errors_of_unit(unit).lost, errors_of_unit(unit).levels > 6);
-		/* Of the eleven program steps of a block the sixth gets no lent parity. */
+		/* A block has eleven program steps; the sixth step gets no lent parity. */
 		CHECK_EQ(errors_of_unit(unit + HALF - 1).levels,
 			 get_expected_sensing_levels(errors_of_unit(unit + HALF - 1).raw, 160, 0));
 	}

@@ -209,8 +209,8 @@ TAP_TEST(host_queues_keep_the_order_of_zone_requests)
 }
 
 /*
- * Of the writes in host queues only the next one has advanced the write pointer, so a die failure
- * moves the pointer back by the rest of this write. Here two of its four pages are in the buffer.
+ * Only the next write in the host queues has advanced the write pointer, so a die failure moves
+ * the pointer back by the rest of this write. Here two of its four pages are in the buffer.
  */
 TAP_TEST(a_die_fails_while_host_queues_hold_writes_of_a_zone)
 {
