@@ -112,6 +112,49 @@ def test_the_runner_fails_when_a_whole_area_was_skipped(tree_of_tests: Tree, scr
     assert read_last_output_line(output) == "1 passed, 1 failed, 1 skipped"
 
 
+FAILS_ONCE = ("echo 1..1; [ -e ../once ] || { touch ../once; echo not ok 1 - one; exit; }; "
+              "echo ok 1 - one")
+
+
+def test_a_test_that_passes_alone_is_flaky(tree_of_tests: Tree) -> None:
+    tree_of_tests.add_tap_script("core", f"cd '{tree_of_tests.top}/selftests'; {FAILS_ONCE}")
+    status, output = tree_of_tests.run_tests()
+    assert status == 0
+    assert "core/thing runs again, alone" in output
+    assert "FLAKY core/thing: one: failed at first and passed alone. This is a defect" in output
+    assert read_last_output_line(output) == "1 passed, 0 failed, 0 skipped, 1 flaky"
+    logs = tree_of_tests.top / "build" / "tests" / "core"
+    assert "not ok" in (logs / "thing.first.out").read_text()
+    assert "not ok" not in (logs / "thing.out").read_text()
+    assert "flakyFailure" in (logs.parent / "junit.xml").read_text()
+
+
+@pytest.mark.parametrize("arguments", [("core",), ("--all",), ("--ktap",), ("--fast",)])
+def test_only_a_whole_check_repeats_a_failed_test(tree_of_tests: Tree,
+                                                  arguments: tuple[str, ...]) -> None:
+    tree_of_tests.add_tap_script("core", f"cd '{tree_of_tests.top}/selftests'; {FAILS_ONCE}")
+    status, output = tree_of_tests.run_tests(*arguments)
+    assert status == 1 and "again" not in output
+
+
+@pytest.mark.parametrize("finding", [
+    "echo not ok 1 - the log is clean", "echo 'x.c:3:4: runtime error: overflow' >&2; exit 1",
+    "echo '==1==ERROR: AddressSanitizer: use after free' >&2; exit 1"])
+def test_a_second_run_does_not_excuse_a_finding(tree_of_tests: Tree, finding: str) -> None:
+    once = FAILS_ONCE.replace("echo not ok 1 - one; exit", finding)
+    tree_of_tests.add_tap_script("core", f"cd '{tree_of_tests.top}/selftests'; {once}")
+    status, output = tree_of_tests.run_tests()
+    assert status == 1 and "again" not in output
+
+
+def test_many_failed_tests_are_not_repeated(tree_of_tests: Tree) -> None:
+    for name in ("one", "two", "three"):
+        tree_of_tests.add_test_script(f"core/{name}.tap.sh",
+                                      "#!/bin/sh\necho 1..1; echo not ok 1 - no\n")
+    status, output = tree_of_tests.run_tests()
+    assert status == 1 and "again" not in output
+
+
 def test_the_runner_prints_ktap(tree_of_tests: Tree) -> None:
     tree_of_tests.add_tap_script("core",
                                  "echo 1..2; echo ok 1 - one; echo ok 2 - two '#' SKIP no disk")
