@@ -717,6 +717,8 @@ static int close_unadopted_blocks(struct aftl *ftl, struct aftl_lun *lun, bool s
 		if (block->state == AFTL_BLOCK_OPEN) {
 			if (loaded_block_stays_open(ftl, lun, block, same))
 				continue;
+			if (block->handle > ftl->handles)
+				block->handle = 0;
 			aftl_lun_drop_open_block_pointer(lun, block);
 			aftl_block_close(ftl, block);
 		} else if (block->state == AFTL_BLOCK_CLOSED && block->bits == 1) {
