@@ -61,7 +61,8 @@ token = text(/^[^ \n]+$/)
 chosen_rows = { ...envelope, rows: [row] }
 row = { *(1..) /^[a-z][a-z0-9_]*$/: text | number | flag | null }
 placement_handles = [{
-    host_units, media_units, erased_units, changed_blocks, partial_blocks, reallocated_units: count
+    host_units, media_units, erased_units, changed_blocks, partial_blocks, reallocated_units,
+        reallocated_events: count
 }](..16)
 """
 FORMAT: Schema = {"const": [1, 0]}

@@ -68,22 +68,39 @@ TAP_TEST(without_handles_nothing_is_counted)
 	CHECK(!device.ftl->luns->handle_blocks);
 }
 
-TAP_TEST(a_partial_reclaim_unit_is_counted)
+/* A partly filled reclaim unit fails; its three units are relocated in @events runs of units. */
+static void check_partial_reclaim_unit(const char *isolation, u32 stride, u32 events)
 {
 	u32 index;
+	u32 i;
 
-	open_device_with_handles("baseline", "2", "persistent", "0");
-	write_units_with_placement_id(0, 3, 0, 1);
+	open_device_with_handles("baseline", "2", isolation, "0");
+	for (i = 0; i < 3; i++)
+		write_units_with_placement_id(i * stride, 1, 0, 1);
 	index = aftl_block_index(&device.ftl->media, test_block_of(&device, 0));
 	CHECK_EQ(aftl_fail_block(device.ftl, index), 0);
 	CHECK_EQ(stats_of_handle(1)->changed_blocks, 1);
 	CHECK_EQ(stats_of_handle(1)->partial_blocks, 1);
 	test_advance_clock_by(&device, 1000000000);
 	CHECK_EQ(stats_of_handle(1)->reallocated_units, 3);
-	CHECK_EQ(test_block_of(&device, 0)->handle, 1);
+	CHECK_EQ(stats_of_handle(1)->reallocated_events, events);
 	CHECK(aftl_block_index(&device.ftl->media, test_block_of(&device, 0)) != index);
+}
+
+TAP_TEST(a_partial_reclaim_unit_is_counted)
+{
+	check_partial_reclaim_unit("persistent", 1, 0);
+	CHECK_EQ(test_block_of(&device, 0)->handle, 1);
 	write_units_with_placement_id(3, 1, 0, 1);
 	CHECK(test_block_of(&device, 3) == test_block_of(&device, 0));
+}
+
+/* FDP's event "media reallocated" reports consecutive units, of data that are not isolated. */
+TAP_TEST(relocated_runs_of_units_are_counted_as_events)
+{
+	check_partial_reclaim_unit("initial", 2, 3);
+	check_partial_reclaim_unit("initial", 1, 1);
+	CHECK_EQ(test_block_of(&device, 0)->handle, 0);
 }
 
 TAP_TEST(data_with_a_handle_bypass_the_slc_cache)

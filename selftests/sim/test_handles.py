@@ -10,7 +10,7 @@ TENANTS = ("--blocks", "64", "--unit", "0", "--fill", "sequential", "--write-sha
            "--hot-share", "95%", "--hot-range", "5%", "--hot-stream", "1", "--warmup", "40k",
            "--requests", "20k")
 FIELDS = {"host_units", "media_units", "erased_units", "changed_blocks", "partial_blocks",
-          "reallocated_units"}
+          "reallocated_units", "reallocated_events"}
 
 
 def simulate_two_tenants(*more: str) -> Json:
@@ -47,6 +47,9 @@ def test_statistics_of_handles_add_up_to_the_counters(policy: str) -> None:
     assert total["reallocated_units"] == programmed - counters["padded_units"] - \
         counters["programmed_host_units"]
     assert total["erased_units"] == counters["array_erases"] * 8 * 16
+    assert counters["media_write_bytes"] == (programmed - counters["padded_units"]) * 8192
+    assert counters["media_erased_bytes"] == total["erased_units"] * 8192
+    assert 0 < total["reallocated_events"] <= total["reallocated_units"]
     assert handles[1]["host_units"] == pytest.approx(19000, rel=0.02)
     assert not any(handles[2].values())
 
@@ -56,7 +59,11 @@ def test_the_report_lists_placement_handles() -> None:
     lines = re.findall(r"placement handle (\d)( \(default\))?: [\d.]+ [KMG]iB from the host", told)
     assert lines == [("0", " (default)"), ("1", ""), ("2", "")]
     assert "baseline: placement handle 2: 0 MiB from the host" in told
-    assert "placement handle" not in run_approxftl("sim", *TENANTS).out
+    totals = re.search(r"FDP: HBMW ([\d.]+ .iB), MBMW [\d.]+ .iB, MBE [\d.]+ .iB; events: "
+                       r"0 invalid placement ids \(3h\), [1-9]\d* reallocations \(80h\), "
+                       r"[1-9]\d* reclaim units changed \(81h\)", told)
+    assert totals and totals[1].startswith("78.")  # 20,000 writes of 4 KiB
+    assert "FDP" not in run_approxftl("sim", *TENANTS).out
 
 
 def test_writes_with_an_unknown_placement_id_are_counted() -> None:

@@ -535,10 +535,35 @@ static void print_handle_statistics(const struct sim_result *result, unsigned in
 		(unsigned long long)stats->partial_blocks);
 }
 
+/* Print the values of NVMe's FDP Statistics log page, and counts of FDP events with their types. */
+static void print_fdp_statistics(const struct sim_result *result, FILE *out)
+{
+	const struct aftl_counters *counters = &result->stats.counters;
+	const u64 bytes[] = { counters->host_write_bytes, counters->media_write_bytes,
+			      counters->media_erased_bytes };
+	char text[ARRAY_SIZE(bytes)][HUMAN_SIZE];
+	u64 changed = 0, reallocated = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(bytes); i++)
+		human_format_bytes(text[i], bytes[i]);
+	for (unsigned int i = 0; i <= result->config.placement_handles; i++) {
+		changed += result->stats.handles[i].changed_blocks;
+		reallocated += result->stats.handles[i].reallocated_events;
+	}
+	fprintf(out, "%s: FDP: HBMW %s, MBMW %s, MBE %s; events: ", result->policy->name, text[0],
+		text[1], text[2]);
+	fprintf(out, "%llu invalid placement ids (3h), %llu reallocations (80h), ",
+		(unsigned long long)counters->unknown_placement_requests,
+		(unsigned long long)reallocated);
+	fprintf(out, "%llu reclaim units changed (81h)\n", (unsigned long long)changed);
+}
+
 static void print_all_handle_statistics(const struct sim_result *result, FILE *out)
 {
 	u64 handles = result->config.placement_handles;
 
+	if (handles)
+		print_fdp_statistics(result, out);
 	for (unsigned int i = 0; handles && i <= handles; i++)
 		print_handle_statistics(result, i, out);
 }

@@ -69,6 +69,8 @@ COUNTER(programmed_map_units, "translation pages programmed because they had cha
 COUNTER(programmed_rebuild_units, "units of dead dies rebuilt from parity")
 COUNTER(programmed_parity_units, "units of parity")
 COUNTER(padded_units, "units of padding in programmed pages")
+COUNTER(media_write_bytes, "host data programmed, relocation included; no padding, parity or map")
+COUNTER(media_erased_bytes, "capacity of erased blocks")
 
 /* Space and wear */
 COUNTER(gc_blocks, "blocks collected")

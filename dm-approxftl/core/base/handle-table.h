@@ -10,3 +10,5 @@ HANDLE_COUNTER(erased_units, "units in its reclaim units that were erased")
 HANDLE_COUNTER(changed_blocks, "reclaim units that it left for another")
 HANDLE_COUNTER(partial_blocks, "reclaim units that it left before they were full")
 HANDLE_COUNTER(reallocated_units, "valid units relocated out of its reclaim units")
+HANDLE_COUNTER(reallocated_events,
+	"runs of consecutive units relocated together, without persistent isolation")

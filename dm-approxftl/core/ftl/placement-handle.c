@@ -87,6 +87,20 @@ void aftl_count_closed_handle_block(struct aftl *ftl, const struct aftl_block *b
 }
 
 /*
+ * Count a logical page that is relocated out of @block. @follows: it continues a run of logical
+ * pages that are relocated together. FDP reports relocated data as an event unless their reclaim
+ * unit handle is persistently isolated.
+ */
+void aftl_count_lpn_moved_from_handle(struct aftl *ftl, const struct aftl_block *block,
+				      bool follows)
+{
+	struct aftl_handle_stats *stats = &ftl->stats.handles[aftl_fdp_handle_of_block(ftl, block)];
+
+	stats->reallocated_units++;
+	stats->reallocated_events += !follows && !ftl->config.placement_isolation;
+}
+
+/*
  * Keep @block, which was open when the device was saved, as the open block of its placement handle.
  * Return: false if the block has to be closed.
  */

@@ -431,17 +431,26 @@ static void tell_host_ppn_of_program(struct aftl *ftl, const struct aftl_payload
 	}
 }
 
-static void relocate_lpn_of_program(struct aftl *ftl, struct aftl_lun *lun,
-				    struct aftl_block *block, aftl_lpn_t lpn, aftl_ppn_t former,
-				    aftl_ppn_t ppn, u32 level)
+/* Return true if entry @i of the payload is relocated with the one before it, and follows it. */
+static bool payload_lpn_follows_relocated_lpn(const struct aftl_payload *payload, u32 i)
 {
-	struct aftl_block *from = aftl_block_of_ppn(&ftl->media, former);
+	return i && payload->from[i - 1] != AFTL_NO_PPN &&
+	       from_lpn(payload->lpn[i]) == from_lpn(payload->lpn[i - 1]) + 1;
+}
+
+static void relocate_lpn_of_program(struct aftl *ftl, struct aftl_lun *lun,
+				    struct aftl_block *block, const struct aftl_payload *payload,
+				    u32 i, aftl_ppn_t ppn, u32 level)
+{
+	struct aftl_block *from = aftl_block_of_ppn(&ftl->media, payload->from[i]);
+	aftl_lpn_t lpn = payload->lpn[i];
 
 	if (ftl->handles) {
-		ftl->stats.handles[aftl_fdp_handle_of_block(ftl, from)].reallocated_units++;
+		aftl_count_lpn_moved_from_handle(ftl, from,
+						 payload_lpn_follows_relocated_lpn(payload, i));
 		ftl->stats.counters.map_moved_units += from_lpn(lpn) >= ftl->geo.units;
 	}
-	aftl_l2p_relocate(ftl, lun, from, former, block, lpn, ppn, level);
+	aftl_l2p_relocate(ftl, lun, from, payload->from[i], block, lpn, ppn, level);
 }
 
 static void store_lpn_of_program(struct aftl *ftl, struct aftl_lun *lun,
@@ -457,7 +466,7 @@ static void store_lpn_of_program(struct aftl *ftl, struct aftl_lun *lun,
 	if (!lost)
 		tell_host_ppn_of_program(ftl, payload, i, ppn);
 	if (payload->from[i] != AFTL_NO_PPN && likely(need->cause != AFTL_CAUSE_REBUILD))
-		relocate_lpn_of_program(ftl, lun, block, lpn, payload->from[i], ppn, level);
+		relocate_lpn_of_program(ftl, lun, block, payload, i, ppn, level);
 	else if (!payload->stale[i])
 		aftl_l2p_update(ftl, lun, block, lpn, ppn, level);
 	if (ftl->geo.trans_pages && !payload->stale[i])
@@ -507,6 +516,20 @@ static void count_program_time_and_energy(struct aftl *ftl, const struct aftl_lu
 	ftl->stats.mode_pages[placement->mode] += placement->pages;
 }
 
+/* Count the logical pages of host data in @payload: all but translation pages and padding. */
+static u32 count_host_lpns_of_payload(const struct aftl *ftl, const struct aftl_payload *payload)
+{
+	u32 count = payload->count - payload->dropped;
+	u32 host = 0;
+	u32 i;
+
+	if (likely(!ftl->geo.trans_pages))
+		return count;
+	for (i = 0; i < payload->count; i++)
+		host += from_lpn(payload->lpn[i]) < ftl->geo.units;
+	return min(host, count);
+}
+
 static void count_program_in_stats(struct aftl *ftl, const struct aftl_program_request *need,
 				   const struct aftl_placement *placement,
 				   const struct aftl_payload *payload)
@@ -521,6 +544,8 @@ static void count_program_in_stats(struct aftl *ftl, const struct aftl_program_r
 	counters->programmed_rewrite_units += payload->piggybacked;
 	counters->programmed_promotion_units += payload->promoted;
 	counters->padded_units += aftl_count_lpns_of_placement(ftl, placement) - count;
+	counters->media_write_bytes +=
+		(u64)count_host_lpns_of_payload(ftl, payload) * ftl->geo.unit_bytes;
 	if (!moved)
 		counters->host_program_pages += placement->pages;
 	if (placement->mode == AFTL_MODE_SLC)
@@ -768,6 +793,7 @@ static void count_erase_in_stats(struct aftl *ftl, const struct aftl_erase_resul
 	struct aftl_counters *counters = &ftl->stats.counters;
 
 	counters->array_erases++;
+	counters->media_erased_bytes += (u64)ftl->geo.block_ppns * ftl->geo.unit_bytes;
 	ftl->housekeeping_wanted = true;
 	counters->array_low_erases += erased->shallow;
 	counters->erase_residues += erased->residue;

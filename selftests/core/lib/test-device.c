@@ -703,11 +703,27 @@ void test_flush_writes(struct test_device *device)
 	aftl_set_drain_mode(device->ftl, false);
 }
 
+/* Bytes of host data that were programmed: all units but parity and translation pages. */
+static void check_media_bytes(const struct test_device *device)
+{
+	const struct aftl_counters *c = test_counters(device);
+	u64 unit = device->ftl->geo.unit_bytes;
+	u64 map = c->programmed_map_units + c->map_moved_units;
+
+	/* map_moved_units counts no translation pages that were rebuilt from parity. */
+	if (!c->programmed_rebuild_units || !device->ftl->geo.trans_pages)
+		CHECK_EQ(c->media_write_bytes,
+			 (test_sum_programmed_units(device) - c->programmed_parity_units - map) *
+				 unit);
+	CHECK_EQ(c->media_erased_bytes, c->array_erases * device->ftl->geo.block_ppns * unit);
+}
+
 bool test_audit_device(struct test_device *device)
 {
 	struct aftl_error error = { "" };
 	int ret = aftl_audit(device->ftl, &error);
 
+	check_media_bytes(device);
 	return CHECK_MSG(!ret, "audit: %d: %s", ret, error.text);
 }
 
