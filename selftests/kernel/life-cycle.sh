@@ -324,48 +324,41 @@ tells_while_it_opens()
 		dmsetup remove aftl-cycle && dmsetup remove aftl-below && return "$told"
 }
 
-# until_asleep PID: wait until the process waits for a lock or has ended
-until_asleep()
+# until_inside FUNCTION PID...: wait until the processes are in a kernel function or have ended
+until_inside()
 {
-	while read -r state <"/proc/$1/stat"; do
-		case $state in
-		*') D '* | *') Z '*) return ;;
-		esac
-		sleep 0.01
-	done 2>"$scratch/said"
-}
-
-# load_overtakes_audits: load a table of another device while a resume waits for audits
-# An audit that gets the target's mutex only after the resume is refused.
-load_overtakes_audits()
-{
-	dmsetup suspend aftl-cycle || return
-	: >"$scratch/audits"
-	chrt --fifo --pid 1 $$ || return
-	for _ in 1 2 3 4 5 6 7 8; do
-		chrt --other 0 dmsetup message aftl-cycle 0 audit >>"$scratch/audits" 2>>"$scratch/refused" &
+	inside=$1
+	shift
+	for process; do
+		until grep -q "$inside" "/proc/$process/stack" ||
+			! grep -q '^State:.[^XZ]' "/proc/$process/status"; do
+			sleep 0.01
+		done 2>"$scratch/said"
 	done
-	until_asleep $!
-	dmsetup resume aftl-cycle &
-	until_asleep $!
-	create aftl-other none $small
-	ended=$(grep -c clean "$scratch/audits")
-	chrt --other --pid 0 $$ && wait
-	all=$(grep -c clean "$scratch/audits")
-	echo "# $ended of $all audits ended before the load of another device"
-	dmsetup remove aftl-other && [ "$ended" -lt "$all" ]
 }
 
 # A resume that waits for the messages to its device does not hold a lock that other devices need.
-# The shell has real-time priority, so that it loads a table before eight audits end.
-# A busy host may stop the shell's virtual processor, so the test makes up to three attempts.
+# A message that gets the device's mutex only after the resume is refused, so all audits must wait
+# for the mutex before the resume does. They take some thirty times as long as the load of a table.
 others_load_while_a_resume_waits()
 {
 	capacity $small >"$scratch/said"
-	create aftl-cycle none blocks 8192 fill sequential timing off || return
-	load_overtakes_audits || load_overtakes_audits || load_overtakes_audits
-	overtook=$?
-	dmsetup remove aftl-cycle && return "$overtook"
+	create aftl-cycle none blocks 8192 fill sequential timing off && dmsetup suspend aftl-cycle || return
+	: >"$scratch/audits"
+	audits=
+	for _ in 1 2 3 4 5 6 7 8; do
+		dmsetup message aftl-cycle 0 audit >>"$scratch/audits" &
+		audits="$! $audits"
+	done
+	until_inside aftl_target_message $audits
+	dmsetup resume aftl-cycle &
+	until_inside dm_resume $!
+	create aftl-other none $small
+	ended=$(grep -c clean "$scratch/audits")
+	wait
+	all=$(grep -c clean "$scratch/audits")
+	echo "# $ended of $all audits ended before the load of another device"
+	dmsetup remove aftl-other && dmsetup remove aftl-cycle && [ "$ended" -lt "$all" ]
 }
 
 # held_memory: print the bytes of the module's vmalloc allocations
