@@ -97,10 +97,10 @@ static struct aftl_dev_op *find_last_write_of_ppn(const struct aftl_dev *dev, af
 }
 
 /*
- * Find the data that *@ppn has before operation @before. If a queued copy without data writes to
- * *@ppn, look at the source of the copy, which cannot change before the copy has read it. With
- * @loading, a read in flight counts as ended. Return: memory page with a reference; or NULL, and
- * *@ppn is the ppn that has the data on the device.
+ * Find the data that *@ppn holds before operation @before. If a queued copy to *@ppn has not read
+ * its source yet, continue with the source, which cannot change before the copy has read it.
+ * Return: a reference to the memory page with the data, which with @loading may still be filled by
+ * a read in flight; or NULL, and *@ppn is the ppn whose data are on the device.
  */
 static struct page *get_page_of_ppn(struct aftl_dev *dev, aftl_ppn_t *ppn, u32 before, bool loading)
 {

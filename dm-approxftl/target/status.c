@@ -114,7 +114,7 @@ static void print_status_info_line(struct aftl_target *target, char *result, uns
 }
 
 /* Return the word that "dmsetup status" prints for a table that owns no data. */
-static const char *get_status_text_of_dataless_table(enum aftl_table_state state)
+static const char *get_status_text_of_table_without_data(enum aftl_table_state state)
 {
 	switch (state) {
 	case AFTL_TABLE_LOADED:
@@ -139,7 +139,7 @@ void aftl_target_status(struct dm_target *ti, status_type_t type, unsigned int s
 		if (target->table.device)
 			print_status_info_line(target, result, maxlen);
 		else
-			DMEMIT("%s", get_status_text_of_dataless_table(target->table.state));
+			DMEMIT("%s", get_status_text_of_table_without_data(target->table.state));
 		mutex_unlock(&target->gate);
 		break;
 	case STATUSTYPE_TABLE:

@@ -122,7 +122,7 @@ static void propose_illegal_placement(struct wild *wild, struct aftl_lun *lun,
 }
 
 /* Add arbitrary pages to a program of host data; the core may take or refuse each page. */
-static void piggyback_random_pages(struct wild *wild, struct aftl_placement *placement)
+static void add_random_pages_to_host_program(struct wild *wild, struct aftl_placement *placement)
 {
 	u32 pages = aftl_policy_geometry(&wild->policy)->pages;
 	struct aftl_block *from = any_block(wild);
@@ -238,7 +238,7 @@ static int misbehaving_place_page(struct aftl_policy *policy, struct aftl_lun *l
 		placement->pages = 1;
 	/* A block's last program step must not be refused: the block is closed after it. */
 	if (!ret && wildness & WILD_CARRY && wild->open[aftl_lun_index(lun)])
-		piggyback_random_pages(wild, placement);
+		add_random_pages_to_host_program(wild, placement);
 	return ret;
 }
 

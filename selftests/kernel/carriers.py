@@ -229,7 +229,7 @@ def check_tags_refused_for_user_nobody(path: Path) -> None:
 
 
 def check_whole_file_tags_and_permissions() -> None:
-    """Tag whole files where a device honours all carriers of tags, or one; check permissions."""
+    """Tag files on devices that evaluate all tag carriers, or one; check who may tag them."""
     with mounted_device(ALL, EXT4, "shards 2") as place:
         check_whole_file_tag(place, 15)
         control = Control()

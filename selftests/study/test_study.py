@@ -144,7 +144,7 @@ def test_a_point_depends_on_its_traces_content(tmp_path: Path) -> None:
     assert len(read_result_times(tmp_path)) == 2
 
 
-def test_a_point_depends_on_its_fault_script(tmp_path: Path) -> None:
+def test_a_changed_fault_script_makes_a_point_run_again(tmp_path: Path) -> None:
     script = tmp_path / "faults.toml"
     file = write_study(tmp_path, '[base]\nrequests = 500\nfault_script = "faults.toml"\n'
                                  '[vary]\npolicy = ["baseline"]\n')

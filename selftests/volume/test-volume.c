@@ -902,7 +902,7 @@ static void check_results_of_erase_and_retire(int reused, int retired)
 
 	CHECK_EQ(aftl_volume_record_erase(durable.volume, 0, &entry), reused);
 	CHECK_EQ(aftl_volume_record_retirement(durable.volume, 1, &entry), retired);
-	/* The commit before a reprogram has the same result as the commit before an erase. */
+	/* A reprogram needs a commit before it, as the reuse of an erased block does. */
 	CHECK_EQ(aftl_volume_commit_if_changed(durable.volume), reused);
 }
 

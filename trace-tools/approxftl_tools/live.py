@@ -154,7 +154,7 @@ def list_vega_layers_of_plot(plot: Plot) -> Json:
 
 
 @list_vega_layers_of_plot.register
-def bar_chart_layers(plot: Bars) -> Json:
+def make_layers_of_bar_chart(plot: Bars) -> Json:
     """Return the chart layers of grouped or stacked bars."""
     names = list_names_in_plot_legend(plot)
     apart: Json = {} if plot.stacked or len(names) < 2 else {
@@ -172,7 +172,7 @@ def bar_chart_layers(plot: Bars) -> Json:
 
 
 @list_vega_layers_of_plot.register
-def dot_chart_layers(plot: Dots) -> Json:
+def make_layers_of_dot_chart(plot: Dots) -> Json:
     """Return the chart layers of means with their intervals."""
     scale, log = scale_of_dot_axis([plot])
     encoding = {
@@ -199,7 +199,7 @@ def dot_chart_layers(plot: Dots) -> Json:
 
 
 @list_vega_layers_of_plot.register
-def curve_chart_layers(plot: Curves) -> Json:
+def make_layers_of_curve_chart(plot: Curves) -> Json:
     """Return the chart layers of lines or points."""
     encoding: Json = {"x": quantitative_channel("c1", plot.x_label, plot.log_x, zero=False),
                 "y": quantitative_channel("c2", plot.y_label, plot.log_y),
@@ -287,8 +287,8 @@ def make_vega_transforms_of_bar_ends(plot: Means) -> list[Json]:
          "as": name} for end, name in (("c4", "from"), ("c5", "to")))]
 
 
-def interval_chart_layers(plot: Means, place: Json, y: Json, low: str, high: str, plain: bool
-                    ) -> list[Json]:
+def make_layers_of_interval_chart(plot: Means, place: Json, y: Json, low: str, high: str,
+                                  plain: bool) -> list[Json]:
     ends = {**place, "y": {**y, "field": low}, "y2": {"field": high}}
     both = make_vega_channels_of_lines(plot, "c1")
     return [{"transform": [{"filter": f"isValid(datum.{low})"}],
@@ -298,7 +298,7 @@ def interval_chart_layers(plot: Means, place: Json, y: Json, low: str, high: str
             for wide, of in (both[1:] if plain else both)]
 
 
-def published_value_chart_layers(plot: Means, place: Json, y: Json) -> list[Json]:
+def make_layers_of_published_value_chart(plot: Means, place: Json, y: Json) -> list[Json]:
     """Return the chart layers of published values: hollow marks, and lines for values without x."""
     sources = list(dict.fromkeys(mark.source for mark in plot.marks if mark.runs is None))
     if not sources:
@@ -315,11 +315,9 @@ def published_value_chart_layers(plot: Means, place: Json, y: Json) -> list[Json
             "mark": {"type": "rect", "fillOpacity": 0.12},
             "encoding": {"y": {**y, "field": "c4"}, "y2": {"field": "c5"},
                          **make_vega_channels_of_layered_marks(plot, "c1")}}
+    intervals = make_layers_of_interval_chart(plot, place, y, "c4", "c5", plain=False)
     return [*prepend_transforms_to_layers([{"filter": make_vega_filter_of_published_values(plot)}],
-                                          [
-                                                      *interval_chart_layers(plot, place, y, "c4",
-                                                                             "c5", plain=False),
-                                           point]),
+                                          [*intervals, point]),
             *prepend_transforms_to_layers([{"filter": f"!{OWN} && datum.c2 === ''"}],
                                           [band, level])]
 
@@ -330,12 +328,14 @@ def list_vega_layers_of_study_plot(plot: Means) -> Json:
     place, y = vega_mark_encoding(plot)
     ends = ("from", "to") if plot.is_bar_chart else ("c4", "c5")
     own: list[Json] = [*make_vega_layers_of_mean_values(plot, place, y),
-                       *interval_chart_layers(plot, place, y, *ends, plain=plot.is_bar_chart)]
+                       *make_layers_of_interval_chart(plot, place, y, *ends,
+                                                      plain=plot.is_bar_chart)]
     if plot.is_x_axis_numeric:
         own[0]["params"] = [ZOOM]
     ways = make_vega_transforms_of_bar_ends(plot) if plot.is_bar_chart else []
     layers = [*prepend_transforms_to_layers([{"filter": OWN}, *ways], own),
-              *published_value_chart_layers(plot, place, y), *reference_line_layer("y", plot.line)]
+              *make_layers_of_published_value_chart(plot, place, y),
+              *reference_line_layer("y", plot.line)]
     panel = [("c0", "in")] if len(plot.facets) > 1 else []
     said = tooltip_channel(("c1", "of"), *panel, ("c2", plot.x_label), ("c3", plot.y_label),
                            ("c4", "low"), ("c5", "high"), ("c6", "runs"), ("c7", "from"))
@@ -351,7 +351,7 @@ def list_vega_layers_of_study_plot(plot: Means) -> Json:
 
 
 @list_vega_layers_of_plot.register
-def grid_chart_layers(plot: Grid) -> Json:
+def make_layers_of_grid_chart(plot: Grid) -> Json:
     """Return the chart layers that draw the cells of a map."""
     def make_ordinal_axis_channel(field: str, title: str) -> Json:
         return {"field": field, "type": "ordinal", "sort": None, "title": title,
@@ -374,7 +374,7 @@ def grid_chart_layers(plot: Grid) -> Json:
 
 
 @list_vega_layers_of_plot.register
-def span_chart_layers(plot: Spans) -> Json:
+def make_layers_of_span_chart(plot: Spans) -> Json:
     """Return the chart of time spans; dragging pans, the mouse wheel with Shift zooms."""
     return {"height": max(60, min(400, 26 * len(plot.lanes))), "params": [ZOOM],
             "mark": {"type": "bar", "clip": True, "strokeWidth": 1},
@@ -388,7 +388,7 @@ def span_chart_layers(plot: Spans) -> Json:
 
 
 @list_vega_layers_of_plot.register
-def panel_chart_layers(plot: Panels) -> Json:
+def make_layers_of_panel_chart(plot: Panels) -> Json:
     """Return the chart layers of panels that share their scales; the page sets a panel's width."""
     plots = [one for _, one in plot.panels]
     hues = choose_colours_of_plot_names(plot)

@@ -126,7 +126,7 @@ enum exit_code device_verb_main(const struct device_verb *verb, int argc, char *
 /* Begin the verb's JSON document. */
 void device_begin_json_of_verb(const struct device_options *options, struct json_writer *json);
 
-/* Return true if JSON shall have all data; with -o or -S it has only the rows of the list. */
+/* Return true if --json prints all that is known; with -o or -S it prints what the list prints. */
 bool is_json_of_all_columns_requested(const struct device_options *options);
 
 /* Print a verb's list with the columns and the order that the options select; free the list. */

@@ -92,7 +92,7 @@ static struct durable_device *durable_of_listener(struct test_listener *self)
 	return container_of(self, struct durable_device, listener);
 }
 
-static u32 unit_bytes(const struct durable_device *durable)
+static u32 get_unit_size(const struct durable_device *durable)
 {
 	return aftl_geometry(durable->device.ftl)->unit_bytes;
 }
@@ -109,7 +109,7 @@ static u64 compute_pattern_word_of_unit(u32 unit, u32 stamp, u32 word)
 static void fill_unit_pattern(struct durable_device *durable, u32 unit, u32 stamp)
 {
 	u64 *words = (u64 *)durable->bytes;
-	u32 count = unit_bytes(durable) / 8;
+	u32 count = get_unit_size(durable) / 8;
 	u32 i;
 
 	for (i = 0; i < count; i++)
@@ -120,7 +120,7 @@ static void fill_unit_pattern(struct durable_device *durable, u32 unit, u32 stam
 static bool recognise_unit_pattern(const struct durable_device *durable, u32 unit, u32 *stamp)
 {
 	const u64 *words = (const u64 *)durable->bytes;
-	u32 count = unit_bytes(durable) / 8;
+	u32 count = get_unit_size(durable) / 8;
 	u32 i;
 
 	*stamp = words[0] >> 32;
@@ -203,7 +203,7 @@ static int remap_unwritten_unit(struct durable_device *durable)
 	durable->displaced++;
 	CHECK_EQ(aftl_fail_block(ftl, from_ppn(ppn) / aftl_geometry(ftl)->block_ppns), 0);
 	return lying_disk_write(&durable->disk, get_offset_of_ppn(durable, ppn), late->bytes,
-				unit_bytes(durable));
+				get_unit_size(durable));
 }
 
 static void remap_unit_of_late_failed_write(void *watcher)
@@ -223,7 +223,7 @@ static int report_failed_write(struct durable_device *durable, aftl_ppn_t ppn)
 	durable->late.pending = true;
 	durable->late.ppn = ppn;
 	durable->late.spare = *find_spare(durable, ppn);
-	memcpy(durable->late.bytes, durable->bytes, unit_bytes(durable));
+	memcpy(durable->late.bytes, durable->bytes, get_unit_size(durable));
 	if (durable->displaced & 1)
 		remap_unit_of_late_failed_write(durable);
 	return durable->ret;
@@ -232,7 +232,7 @@ static int report_failed_write(struct durable_device *durable, aftl_ppn_t ppn)
 static int write_durable_unit(struct durable_device *durable, aftl_ppn_t ppn)
 {
 	int ret = lying_disk_write(&durable->disk, get_offset_of_ppn(durable, ppn), durable->bytes,
-				   unit_bytes(durable));
+				   get_unit_size(durable));
 
 	durable->lost[from_ppn(ppn)] = false;
 	return ret == -EREMOTEIO ? report_failed_write(durable, ppn) : ret;
@@ -267,7 +267,7 @@ static void mark_unit_lost(struct durable_device *durable, const struct durable_
 
 static int read_durable_unit(struct durable_device *durable, aftl_ppn_t ppn)
 {
-	u32 bytes = unit_bytes(durable);
+	u32 bytes = get_unit_size(durable);
 
 	if (durable->lost[from_ppn(ppn)])
 		return -ENODATA;
@@ -318,7 +318,7 @@ static int execute_plp_persist_op(struct durable_device *durable, struct durable
 	if (ret)
 		return ret;
 	fill_unit_pattern(durable, op->unit, op->stamp);
-	return lying_disk_write(&durable->disk, offset, durable->bytes, unit_bytes(durable));
+	return lying_disk_write(&durable->disk, offset, durable->bytes, get_unit_size(durable));
 }
 
 /* Append an operation to a list of operations that wait for the next commit. */
@@ -1180,7 +1180,7 @@ static int restore_persisted_buffer(struct durable_device *durable)
 		if (!CHECK_MSG(tag < aftl_count_buffer_tags(durable->device.ftl),
 			       "unit %u does not get back into the buffer", unit))
 			return -EIO;
-		ret = lying_disk_read(&durable->disk, offset, durable->bytes, unit_bytes(durable));
+		ret = lying_disk_read(&durable->disk, offset, durable->bytes, get_unit_size(durable));
 		if (ret || !recognise_unit_pattern(durable, unit, &stamp))
 			return ret;
 		durable->buffered[unit] = stamp;
