@@ -1180,7 +1180,8 @@ static int restore_persisted_buffer(struct durable_device *durable)
 		if (!CHECK_MSG(tag < aftl_count_buffer_tags(durable->device.ftl),
 			       "unit %u does not get back into the buffer", unit))
 			return -EIO;
-		ret = lying_disk_read(&durable->disk, offset, durable->bytes, get_unit_size(durable));
+		ret = lying_disk_read(&durable->disk, offset, durable->bytes,
+				      get_unit_size(durable));
 		if (ret || !recognise_unit_pattern(durable, unit, &stamp))
 			return ret;
 		durable->buffered[unit] = stamp;
