@@ -29,7 +29,7 @@ static u32 count_sparse_blocks_of_lun(u32 lun)
 	return count;
 }
 
-static void check_block_density_of_program(void *host, const struct aftl_array_event *event)
+static void check_programmed_block_bits_per_cell(void *host, const struct aftl_array_event *event)
 {
 	const struct aftl_media *media = aftl_media(device.ftl);
 	const struct aftl_block *block = &media->blocks[event->block];
@@ -49,7 +49,7 @@ static void open_device(const char *bits, const char *params)
 	test_device_init(&device, "demo");
 	test_device_set_params(&device, SHAPE);
 	test_device_set_param_text(&device, "bits", bits);
-	device.ops.array = check_block_density_of_program;
+	device.ops.array = check_programmed_block_bits_per_cell;
 	memset(programs, 0, sizeof(programs));
 	most_sparse = 0;
 	test_device_open(&device, "density", params);

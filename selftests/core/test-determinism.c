@@ -457,7 +457,10 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 /* Seeds for each policy. */
 #define FILLS 40
 
-/* Make a random device with enough LUNs for its L2P entries to be stored in the order of lpns. */
+/*
+ * Make a random device with up to eight times as many channels as other random devices: only with
+ * many LUNs does a shuffled fill record L2P entries and store them in the order of lpns at its end.
+ */
 static void make_random_device_to_fill(struct test_device *device, u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };

@@ -163,7 +163,7 @@ static void check_erase_clears_program_hours(const struct test_device *device)
 		u32 page = i % media->geo->pages;
 
 		wrong += !aftl_page_is_programmed(media, block, page) &&
-			 aftl_get_program_time_of_page(media, block, page);
+			 aftl_get_program_timestamp_of_page(media, block, page);
 	}
 	CHECK_EQ(wrong, 0);
 }

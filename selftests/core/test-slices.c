@@ -46,7 +46,7 @@ static struct watch {
 
 static struct test_device *const device = &watch.device;
 
-static int record_work_at_host_pause(__maybe_unused void *host)
+static int update_max_work_between_host_pauses(__maybe_unused void *host)
 {
 	watch.most = max(watch.most, watch.since);
 	watch.since = 0;
@@ -71,7 +71,7 @@ static void init_device_that_counts_pauses(const char *params)
 	watch = (struct watch){ .listener = { .copy = count_copy_since_pause,
 					      .programmed = count_page_filled_since_pause } };
 	test_device_init(device, "demo");
-	device->ops.pause = record_work_at_host_pause;
+	device->ops.pause = update_max_work_between_host_pauses;
 	test_device_add_listener(device, &watch.listener);
 	test_device_set_params(device, params);
 }

@@ -128,7 +128,7 @@ static u64 age_hours_of_unit(u32 unit)
 	u32 page = aftl_page_of_ppn(media, test_lookup(&device, unit)) % media->geo->pages;
 
 	return aftl_device_age_hours(device.ftl) - block->first_hour -
-	       aftl_get_program_time_of_page(media, block, page);
+	       aftl_get_program_timestamp_of_page(media, block, page);
 }
 
 static void check_unit_ages(u32 budget_hours)

@@ -4,12 +4,14 @@
 # Run tests of another project on two approxftl or dm-linear devices in a virtual machine.
 # When a test ends, print "# TEST pass|fail|skip OUTPUT", a line that `run-others` reads.
 #
-#   others.sh xfstests|blktests|dmtest STORE-TIMING DIRECTORY WORD...
+#   others.sh SUITE KIND-OF-DEVICE SUITE-DIRECTORY TEST-OR-OPTION...
 #
-# STORE-TIMING, say ram-off: STORE is ram, durable or zoned (zones in memory), TIMING off or real.
-# linear-off is dm-linear over a RAM disk, linear-zoned dm-linear over a zoned null_blk.
-# DIRECTORY has a built checkout of a test suite; variable FSTYP is xfstests' file system.
-# WORDs are tests, such as generic/001 or block/003, or options of dmtest (`--rx thin/creation`).
+# SUITE is the test suite of the other project: xfstests, blktests or dmtest.
+# KIND-OF-DEVICE is the data store and the timing of the two test devices, for example ram-off.
+# The data store is ram, durable (on a disk) or zoned (zones in memory); the timing is off or real.
+# linear-off: dm-linear devices over RAM disks; linear-zoned: over null_blk devices with zones.
+# SUITE-DIRECTORY has the built test suite; variable FSTYP is the file system that xfstests uses.
+# TEST-OR-OPTION is a test, such as generic/001, or an option of dmtest (`--rx thin/creation`).
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh

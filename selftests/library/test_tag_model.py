@@ -47,7 +47,7 @@ def run_tag_model_as_json(*words: str | Path, log: Path | None = None) -> Any:
 
 
 @pytest.fixture
-def model_file(tmp_path: Path) -> Path:
+def tensor_file(tmp_path: Path) -> Path:
     path = tmp_path / "model"
     path.write_bytes(model_files.make_safetensors_file(TENSORS))
     return path
@@ -57,9 +57,9 @@ def list_tagged_ranges(log: Path) -> list[tuple[int, int]]:
     return [(call.offset, call.length) for call in parse_call_log(log) if call.what == "tag"]
 
 
-def test_the_weights_are_tagged_and_nothing_else(model_file: Path, tmp_path: Path) -> None:
+def test_the_weights_are_tagged_and_nothing_else(tensor_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    said = run_tag_model_as_json(model_file, log=log)
+    said = run_tag_model_as_json(tensor_file, log=log)
     codes = next(one for one in said["tensors"] if one["name"] == "codes")
     assert [call.what for call in parse_call_log(log)] == ["untag", "tag"]
     assert list_tagged_ranges(log) == [(codes["offset_bytes"], 64 * 512)]
@@ -72,16 +72,17 @@ def test_the_weights_are_tagged_and_nothing_else(model_file: Path, tmp_path: Pat
     assert "--to-planes" in reasons["embed"] and "one dimension" in reasons["bias"]
 
 
-def test_tensors_get_quality_levels(model_file: Path, tmp_path: Path) -> None:
+def test_tensors_get_quality_levels(tensor_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    said = run_tag_model_as_json(model_file, "--type", "f32,i8", "--level", "3", "--level",
+    said = run_tag_model_as_json(tensor_file, "--type", "f32,i8", "--level", "3", "--level",
                                  "2:*des", log=log)
     offsets = {one["name"]: one["offset_bytes"] for one in said["tensors"]}
     levels = {one["offset_bytes"]: one["level"] for one in said["ranges"]}
     assert levels == {offsets["codes"]: 2, offsets["embed"]: 3}
     assert {(call.offset, call.kind) for call in parse_call_log(log) if call.what == "tag"} == {
         (offsets["codes"], 3), (offsets["embed"], 4)}
-    assert {one["level"] for one in run_tag_model_as_json(model_file, "--dry-run")["ranges"]} == {1}
+    said = run_tag_model_as_json(tensor_file, "--dry-run")
+    assert {one["level"] for one in said["ranges"]} == {1}
 
 
 @pytest.mark.parametrize("apart", [False, True])
@@ -109,26 +110,26 @@ def test_bit_planes_get_quality_levels(apart: bool, tensors: list[Made],
                       for at in range(begin, begin + length)}
 
 
-def test_a_dry_run_changes_nothing(model_file: Path, tmp_path: Path) -> None:
-    before = model_file.read_bytes()
+def test_a_dry_run_changes_nothing(tensor_file: Path, tmp_path: Path) -> None:
+    before = tensor_file.read_bytes()
     log = tmp_path / "log"
-    said = run_tag_model_as_json(model_file, "--dry-run", log=log)
-    run_tag_model_as_json(model_file, "--dry-run", "--to-planes", tmp_path / "planes", log=log)
+    said = run_tag_model_as_json(tensor_file, "--dry-run", log=log)
+    run_tag_model_as_json(tensor_file, "--dry-run", "--to-planes", tmp_path / "planes", log=log)
     assert said["ranges"] and not said["tagged"]
-    assert parse_call_log(log) == [] and model_file.read_bytes() == before
+    assert parse_call_log(log) == [] and tensor_file.read_bytes() == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model"]
-    assert run_tag_model_tool(model_file, "--dry-run", device=False).code == 0
+    assert run_tag_model_tool(tensor_file, "--dry-run", device=False).code == 0
 
 
-def test_neighbouring_tensors_are_tagged_as_one_range(model_file: Path, tmp_path: Path) -> None:
+def test_neighbouring_tensors_are_tagged_as_one_range(tensor_file: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    said = run_tag_model_as_json(model_file, "--rule", "all", "--remember", log=log)
+    said = run_tag_model_as_json(tensor_file, "--rule", "all", "--remember", log=log)
     total = sum(len(one.data) for one in TENSORS)
     header = said["total_bytes"] - total
     assert list_tagged_ranges(log) == [(header, total)]
-    assert os.getxattr(model_file, "user.approxftl") == f"{header}+{total}".encode()
-    run_tag_model_as_json(model_file, "--type", "f64", "--remember")
-    assert os.listxattr(model_file) == []
+    assert os.getxattr(tensor_file, "user.approxftl") == f"{header}+{total}".encode()
+    run_tag_model_as_json(tensor_file, "--type", "f64", "--remember")
+    assert os.listxattr(tensor_file) == []
 
 
 def test_many_ranges_are_tagged(tmp_path: Path) -> None:
@@ -142,9 +143,11 @@ def test_many_ranges_are_tagged(tmp_path: Path) -> None:
     assert said["approximate_bytes"] == 0
 
 
-def test_a_model_survives_conversion_to_planes(model_file: Path, tmp_path: Path) -> None:
+def test_a_model_file_survives_conversion_to_bit_planes_and_back(
+    tensor_file: Path, tmp_path: Path
+) -> None:
     log, stored, back = tmp_path / "log", tmp_path / "planes", tmp_path / "back"
-    said = run_tag_model_as_json(model_file, "--to-planes", stored, log=log)
+    said = run_tag_model_as_json(tensor_file, "--to-planes", stored, log=log)
     assert said["tagged"] and said["by_plane"] and said["total_bytes"] == stored.stat().st_size
     low = {one["name"]: (one["approximate_planes"], one["approximate_bytes"])
            for one in said["tensors"]}
@@ -155,12 +158,12 @@ def test_a_model_survives_conversion_to_planes(model_file: Path, tmp_path: Path)
     again = run_tag_model_as_json(stored, "--planes", "2")
     assert again["by_plane"] and again["approximate_bytes"] == 4 * UNIT
     assert run_tag_model_as_json(stored, "--from-planes", back)["unchanged"]
-    assert back.read_bytes() == model_file.read_bytes()
+    assert back.read_bytes() == tensor_file.read_bytes()
 
 
-def test_flipped_bits_are_reported(model_file: Path, tmp_path: Path) -> None:
+def test_flipped_bits_are_reported(tensor_file: Path, tmp_path: Path) -> None:
     stored, back = tmp_path / "planes", tmp_path / "back"
-    said = run_tag_model_as_json(model_file, "--to-planes", stored)
+    said = run_tag_model_as_json(tensor_file, "--to-planes", stored)
     data = bytearray(stored.read_bytes())
     data[said["ranges"][0]["offset_bytes"]] ^= 1
     stored.write_bytes(data)
@@ -169,23 +172,23 @@ def test_flipped_bits_are_reported(model_file: Path, tmp_path: Path) -> None:
     assert found["changed"] == [{"name": "embed", "bits": [22]}]
     assert "bits that have changed somewhere: 22\n" in run_tag_model_tool(stored, "--from-planes",
                                                                           back).out
-    differ = np.frombuffer(back.read_bytes(), np.uint8) ^ np.frombuffer(model_file.read_bytes(),
+    differ = np.frombuffer(back.read_bytes(), np.uint8) ^ np.frombuffer(tensor_file.read_bytes(),
                                                                          np.uint8)
     assert np.count_nonzero(np.unpackbits(differ)) == 1
 
 
-def test_a_model_is_converted_without_a_device(model_file: Path, tmp_path: Path) -> None:
-    done = run_tag_model_tool(model_file, device=False)
+def test_a_model_is_converted_without_a_device(tensor_file: Path, tmp_path: Path) -> None:
+    done = run_tag_model_tool(tensor_file, device=False)
     assert (done.code, done.out) == (3, "")
     assert done.err.startswith("approxftl tag model: there is no /dev/approxftl; load the module")
-    done = run_tag_model_tool(model_file, "--to-planes", tmp_path / "planes", device=False)
+    done = run_tag_model_tool(tensor_file, "--to-planes", tmp_path / "planes", device=False)
     assert done.code == 0
     assert done.err.startswith("approxftl tag model: nothing is approximate: there is no /dev/")
-    assert run_tag_model_tool(tmp_path / "planes", "--from-planes", model_file,
+    assert run_tag_model_tool(tmp_path / "planes", "--from-planes", tensor_file,
                               device=False).code == 0
 
 
-def test_invalid_options_are_refused(model_file: Path, tmp_path: Path) -> None:
+def test_invalid_options_are_refused(tensor_file: Path, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong"
     wrong.write_bytes(b"PK\3\4")
     missing = tmp_path / "missing"
@@ -196,15 +199,15 @@ def test_invalid_options_are_refused(model_file: Path, tmp_path: Path) -> None:
         ((missing,), 3, f"{missing}: No such file"),
         ((tmp_path,), 3, "not a regular file"),
         ((fifo,), 3, "not a regular file"),
-        ((model_file, "--type", "f33"), 2, "--type: no type f33; there are bf16, "),
-        ((model_file, "--from-planes", missing), 1, "it is not by plane"),
-        ((model_file, "--from-planes", missing, "--planes", "3"), 2, "takes no word about tags"),
-        ((model_file, "--to-planes", missing, "--rewrite"), 2, "without --rewrite"),
-        ((model_file, "--to-planes", model_file), 1, "is also read"),
-        ((model_file, "--planes", "65"), 2, "65 is not from 0 to 64"),
-        ((model_file, "--level", "4"), 2, "4 is no level from 1 to 3"),
-        ((model_file, "--level", "2:"), 2, "2: is no level from 1 to 3"),
-        ((model_file, "--from-planes", missing, "--level", "2"), 2, "takes no word about tags"),
+        ((tensor_file, "--type", "f33"), 2, "--type: no type f33; there are bf16, "),
+        ((tensor_file, "--from-planes", missing), 1, "it is not by plane"),
+        ((tensor_file, "--from-planes", missing, "--planes", "3"), 2, "takes no word about tags"),
+        ((tensor_file, "--to-planes", missing, "--rewrite"), 2, "without --rewrite"),
+        ((tensor_file, "--to-planes", tensor_file), 1, "is also read"),
+        ((tensor_file, "--planes", "65"), 2, "65 is not from 0 to 64"),
+        ((tensor_file, "--level", "4"), 2, "4 is no level from 1 to 3"),
+        ((tensor_file, "--level", "2:"), 2, "2: is no level from 1 to 3"),
+        ((tensor_file, "--from-planes", missing, "--level", "2"), 2, "takes no word about tags"),
     ):
         done = run_tag_model_tool(*words)
         assert (done.code, done.out) == (code, ""), done
@@ -213,8 +216,8 @@ def test_invalid_options_are_refused(model_file: Path, tmp_path: Path) -> None:
     assert not missing.exists()
 
 
-def test_approximate_bytes_of_each_tensor_are_printed(model_file: Path) -> None:
-    done = run_tag_model_tool(model_file, "--dry-run")
+def test_approximate_bytes_of_each_tensor_are_printed(tensor_file: Path) -> None:
+    done = run_tag_model_tool(tensor_file, "--dry-run")
     lines = done.out.splitlines()
     assert lines[0].split() == ["TENSOR", "TYPE", "SHAPE", "BYTES", "APPROXIMATE"]
     assert lines[2].split() == ["codes", "i8", "64x512", "32768", "28672"]
@@ -222,8 +225,8 @@ def test_approximate_bytes_of_each_tensor_are_printed(model_file: Path) -> None:
     assert lines[-1].endswith(" bytes are approximate if it is tagged so")
 
 
-def test_rewrite_stores_existing_data_approximately(model_file: Path, tmp_path: Path) -> None:
-    before = model_file.read_bytes()
+def test_rewrite_stores_existing_data_approximately(tensor_file: Path, tmp_path: Path) -> None:
+    before = tensor_file.read_bytes()
     log = tmp_path / "log"
-    run_tag_model_as_json(model_file, "--rewrite", log=log)
-    assert list_tagged_ranges(log) and model_file.read_bytes() == before
+    run_tag_model_as_json(tensor_file, "--rewrite", log=log)
+    assert list_tagged_ranges(log) and tensor_file.read_bytes() == before

@@ -166,7 +166,7 @@ def test_page_address_and_shown_command_give_the_same_device_digest(browser: Bro
     assert len(digests) == 2 and read_element_text(browser, "digest").split() == digests
     assert read_page_state(browser) == {**read_page_state(browser), "a": "vth_b", "at": "1234",
                                         "seed": "7"}
-    open_page(browser, read_page_address(browser))
+    open_page(browser, read_playground_url_fragment(browser))
     assert read_element_text(browser, "digest").split() == digests
 
 
@@ -175,7 +175,7 @@ def read_page_state(browser: Browser) -> dict[str, str]:
     return state
 
 
-def read_page_address(browser: Browser) -> str:
+def read_playground_url_fragment(browser: Browser) -> str:
     """Return the page's address (URL fragment) after the page has updated the address."""
     browser.run_script("new Promise((done) => setTimeout(done, 2 * TOLD_MS))")
     address: str = browser.run_script("location.hash")
@@ -437,7 +437,7 @@ def test_page_address_contains_the_selected_block_page_cell_and_zoom(
         app.pictures.a.canvas.getBoundingClientRect();
         return [box.left + box.width / 3, box.top + box.height / 3]; })(), 0, 0)""")
     here = browser.run_script("app.pictures.a.zoom")
-    there = open_and_read_view(browser, read_page_address(browser))
+    there = open_and_read_view(browser, read_playground_url_fragment(browser))
     assert there[:3] == ["a", {"block": 130, "page": 5}, {"slot": 1, "at": 77}]
     assert there[3] == pytest.approx(here, abs=0.05)
     # After a change of the window's shape, the same part is visible.
@@ -480,7 +480,7 @@ def test_after_rapid_changes_the_page_address_has_the_last_state(browser: Browse
         app.toldAt = -TOLD_MS;
         choose("a", 2, 2);
     })""")
-    read_page_address(browser)
+    read_playground_url_fragment(browser)
     assert browser.run_script("[app.runs.a.at, app.chosen.block, location.hash]") == [77, 0,
                                                                                       "#b=&at=77"]
 
@@ -489,9 +489,9 @@ def test_the_zoom_survives_a_reload_and_a_resized_window(browser: Browser) -> No
     """A reload of the address and a resized window keep the zoom; a new device resets it."""
     open_page(browser, "#at=300")
     browser.run_script("choose('a', 300, 0); zoomInto('a')")
-    assert "zoom=d2" in read_page_address(browser)
+    assert "zoom=d2" in read_playground_url_fragment(browser)
     browser.run_script("zoomInto('a')")
-    address = read_page_address(browser)
+    address = read_playground_url_fragment(browser)
     assert "zoom=b300" in address and "see=a%3A300%3A0%3A0%3A0" in address
     browser.set_screen_size(600, 900)
     browser.run_script("new Promise((done) => setTimeout(done, 150))")
@@ -672,7 +672,7 @@ def test_page_address_contains_the_ageing_parameters_of_sample_files(browser: Br
         pe.value = "750";
         pe.dispatchEvent(new Event("input", {bubbles: true})); })()""")
     assert browser.run_script(texts) != first
-    address = read_page_address(browser)
+    address = read_playground_url_fragment(browser)
     assert "rot=vth_b%3A750%3A24" in address
     second = browser.run_script(texts)
     open_page(browser, "#place=content&rot=vth_b:5000:24&seed=3")

@@ -463,7 +463,7 @@ def test_dry_run_changes_nothing(tmp_path: Path) -> None:
     ),
     size_units=st.integers(64, 300),
 )
-def test_folded_requests_stay_inside_the_device(
+def test_option_fold_of_replay_keeps_requests_inside_the_device(
     tmp_path_factory: pytest.TempPathFactory, requests: list[tuple[int, int]], size_units: int
 ) -> None:
     place = tmp_path_factory.mktemp("fold")
@@ -579,7 +579,9 @@ def test_simulate_passes_the_exit_status_on(tmp_path: Path) -> None:
     assert "unknown policy" in done.err
 
 
-def test_the_simulator_folds_a_trace(tmp_path: Path) -> None:
+def test_option_fold_of_replay_simulate_wraps_trace_addresses_at_the_device_size(
+    tmp_path: Path,
+) -> None:
     """--fold wraps addresses at --size or the device's size; without --fold they are refused."""
     trace = write_trace(tmp_path / "t.aft", [make_request_of_whole_units(0, 1 << 20, WRITE)])
     refused = run_replay("--simulate", trace)

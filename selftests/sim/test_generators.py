@@ -214,7 +214,7 @@ def test_each_zone_is_written_in_order(count: int, run_generator: Generate) -> N
     assert max(passed.values()) < 6 * N * size / zone / (run_generator.units // zone)
 
 
-def test_option_beside_rate_sets_the_rate_of_an_additional_writer(tmp_path: Path) -> None:
+def test_option_beside_rate_sets_the_request_rate_of_the_background_writer(tmp_path: Path) -> None:
     path = tmp_path / "beside.aft"
     options = ("--fill", "random", "--write-share", "0", "--depth", "4", "--requests", "20000")
     alone = get_only_run(run_sim(*options))
@@ -230,7 +230,7 @@ def test_option_beside_rate_sets_the_rate_of_an_additional_writer(tmp_path: Path
     assert run["timing"]["read_response"]["mean_ns"] > alone["timing"]["read_response"]["mean_ns"]
 
 
-def test_device_speed_limits_the_additional_writer_of_option_beside_rate() -> None:
+def test_the_background_writer_of_option_beside_rate_is_no_faster_than_the_device() -> None:
     """The writer of --beside-rate has one request in flight, so the device limits its rate."""
     run = get_only_run(run_sim("--fill", "random", "--write-share", "0", "--depth", "1",
                                "--requests", "20000", "--beside-rate", "1000000", "--beside-size",
@@ -276,7 +276,9 @@ def test_hot_requests_may_be_larger_than_cold_ones(run_generator: Generate) -> N
     assert is_share_near_mean(hot.total() / N, 0.6, N)
 
 
-def test_without_hot_size_lengths_are_the_same_everywhere(run_generator: Generate) -> None:
+def test_without_option_hot_size_hot_and_cold_requests_have_equal_lengths(
+    run_generator: Generate,
+) -> None:
     records = run_generator(*HOT, "--size", "4KiB:70,16KiB:30")
     for lengths in count_hot_and_cold_request_lengths(records, run_generator.units):
         assert is_share_near_mean(lengths[8] / lengths.total(), 0.7, lengths.total())

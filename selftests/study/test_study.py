@@ -334,8 +334,8 @@ def test_invalid_studies_are_refused(tmp_path: Path, text: str, sentence: str) -
     '[[exclude]]\npolicy = "vth_b"\nop = 10\n[[figure]]\nx = "policy"\ny = "array_erases"\n'
     'series = "policy"\nshow = ["vth_b"]\n',
 ])
-def test_a_figure_may_omit_an_axis_by_its_reference_or_selection(tmp_path: Path, figure: str
-                                                                 ) -> None:
+def test_a_study_axis_that_relative_to_or_show_fixes_need_not_be_drawn(tmp_path: Path, figure: str
+                                                                       ) -> None:
     text = '[vary]\npolicy = ["baseline", "vth_b"]\nop = [7, 10]\n'
     assert run_study_in_test_process("status", write_study(tmp_path, text + figure)) == (0, "")
 

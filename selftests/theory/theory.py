@@ -211,8 +211,9 @@ def skewed_write_options(data: float, share: float) -> Options:
     return {"hot-range": f"{data:.0%}", "hot-share": f"{share:.0%}"}
 
 
-def make_options_of_device_per_class(pages: int, op: int, classes: tuple[forms.Class, forms.Class]
-                                     ) -> tuple[tuple[Options, Options], float]:
+def make_options_of_one_device_per_data_class(
+    pages: int, op: int, classes: tuple[forms.Class, forms.Class]
+) -> tuple[tuple[Options, Options], float]:
     """Return the options of two devices that split the space best, and the amplification."""
     one = partial(forms.windowed_greedy_amplification, pages=pages, share=1)
     best, space = forms.find_best_space_split_between_classes(1 - op / 100, classes, one)
@@ -266,7 +267,7 @@ def make_rows_for_data_classes() -> Iterator[Row]:
                           classes=classes)),
                       partial(measure_first_run, compute_unrounded_amplification), 0.02,
                       controls=({"victim": "fifo"}, {"op": f"{op * 1.15:g}%"}))
-        two, best = make_options_of_device_per_class(pages, op, classes)
+        two, best = make_options_of_one_device_per_data_class(pages, op, classes)
         yield Row(f"optimum-{name}-{op}", f"{text}op {op} %, each alone", "optimum", two,
                   partial(return_constant_theory_value, best),
                   partial(compute_amplification_of_data_classes, classes), 0.02,

@@ -119,7 +119,7 @@ def test_times_of_a_converted_trace_begin_at_0_unless_kept(tmp_path: Path) -> No
                           tmp_path / "c.aft").code == 2
 
 
-def test_folding_splits_requests_at_the_end_of_the_device(tmp_path: Path) -> None:
+def test_option_fold_splits_requests_at_the_end_of_the_device(tmp_path: Path) -> None:
     source = write_test_file(tmp_path / "t", "0,0,1024,w,1\n0,2047,1024,w,2\n0,2050,512,w,3\n")
     run_trace_tool_ok("convert", "--fold", "1MiB", source, tmp_path / "a.aft")
     assert [r[1:3] for r in read_aft_records(tmp_path / "a.aft")] == [

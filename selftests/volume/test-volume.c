@@ -1394,8 +1394,9 @@ static void collect_block_and_check_data(void)
 }
 
 /*
- * Power fails when no block is free, so that data pending the fine pass are lost. Their block then
- * has room for relocations, unless one page of the fine pass was recorded.
+ * Power fails between the two program passes of a block, so the data of its fine pass are lost. If
+ * no block is free afterwards, relocation reopens this block as the fallback block, because it has
+ * unprogrammed pages. It cannot be reopened if the volume recorded one page of the fine pass.
  */
 TAP_TEST(a_crash_between_two_passes_leaves_room_for_gc)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Store the results of studies: one directory for each address.
+"""Store the results of studies: one directory for each simulation, named by a digest of its inputs.
 
 A result is written atomically. A directory without a result belongs to an interrupted point, or has
 a file with the reason of the point's failure.

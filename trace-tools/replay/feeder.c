@@ -25,7 +25,7 @@ static void fill_ticket_data(const struct replay_run *run, struct ticket *ticket
 {
 	u32 unit_bytes = run->expected.unit_bytes;
 	struct payload what = {
-		.unit = ticket_first_unit(run, ticket),
+		.unit = first_unit_of_replay_request(run, ticket),
 		.sequence = (u32)ticket->sequence,
 		.class = ticket->request.class,
 	};
@@ -48,7 +48,7 @@ static bool allocate_ticket_memory(struct replay_run *run, struct ticket *ticket
 	if (writes)
 		fill_ticket_data(run, ticket);
 	else if (run->verifies)
-		ticket->floors = memory_alloc_zeroed(count_ticket_units(run, ticket),
+		ticket->floors = memory_alloc_zeroed(count_units_of_replay_request(run, ticket),
 						     sizeof(*ticket->floors));
 	return true;
 }

@@ -38,8 +38,8 @@ static void record_expected_content(struct replay_run *run, struct ticket *ticke
 {
 	const struct payload what = { .sequence = (u32)ticket->sequence,
 				      .class = ticket->request.class };
-	u64 first = ticket_first_unit(run, ticket);
-	u32 count = count_ticket_units(run, ticket);
+	u64 first = first_unit_of_replay_request(run, ticket);
+	u32 count = count_units_of_replay_request(run, ticket);
 
 	if (does_ticket_change_data(ticket))
 		ticket->alone = expected_data_begin_write(&run->expected, first, count, &what,
@@ -56,8 +56,9 @@ static void reap_completed_requests(struct pilot *pilot)
 	while (pilot->under_way && (ticket = pilot->type->reap(pilot->engine))) {
 		pilot->under_way--;
 		if (run->verifies && does_ticket_change_data(ticket))
-			expected_data_end_write(&run->expected, ticket_first_unit(run, ticket),
-						count_ticket_units(run, ticket),
+			expected_data_end_write(&run->expected,
+						first_unit_of_replay_request(run, ticket),
+						count_units_of_replay_request(run, ticket),
 						(u32)ticket->sequence, ticket->alone,
 						ticket->error);
 		ticket_queue_put(&run->ended, ticket);

@@ -80,12 +80,14 @@ struct replay_run {
 };
 
 /* Return the number of a request's first unit; requests begin and end at units. */
-static inline u64 ticket_first_unit(const struct replay_run *run, const struct ticket *ticket)
+static inline u64 first_unit_of_replay_request(const struct replay_run *run,
+					       const struct ticket *ticket)
 {
 	return ticket_offset(ticket) / run->expected.unit_bytes;
 }
 
-static inline u32 count_ticket_units(const struct replay_run *run, const struct ticket *ticket)
+static inline u32 count_units_of_replay_request(const struct replay_run *run,
+						const struct ticket *ticket)
 {
 	return (u32)(ticket_length(ticket) / run->expected.unit_bytes);
 }

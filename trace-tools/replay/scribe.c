@@ -17,7 +17,8 @@ static void judge_and_count_read_unit(const struct replay_run *run, const struct
 	struct payload what;
 	u32 flips;
 
-	switch (expected_data_judge(&run->expected, bytes, ticket_first_unit(run, ticket) + i,
+	switch (expected_data_judge(&run->expected, bytes,
+				    first_unit_of_replay_request(run, ticket) + i,
 				    ticket->floors[i], &what, &flips)) {
 	case DATA_GOOD:
 		kind = what.class < AFTL_RECORD_CLASSES ? stream_kind(run->stream, what.class) :
@@ -55,7 +56,7 @@ static void write_ticket_to_log(struct replay_run *run, const struct ticket *tic
 	};
 
 	if (ticket->floors && !ticket->error) {
-		u32 units = count_ticket_units(run, ticket);
+		u32 units = count_units_of_replay_request(run, ticket);
 
 		for (u32 i = 0; i < units; i++)
 			judge_and_count_read_unit(run, ticket, i, &entry);

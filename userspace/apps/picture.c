@@ -81,8 +81,8 @@ u64 picture_sum_squared_errors(const struct app_setup *setup, const u8 *pixels, 
 	return sum;
 }
 
-void picture_add_row_errors(const struct app_setup *setup, const u8 *pixels, const u8 *wanted,
-			    struct app_result *result)
+void picture_add_pixel_errors_to_result(const struct app_setup *setup, const u8 *pixels,
+					const u8 *wanted, struct app_result *result)
 {
 	result->squared += (double)picture_sum_squared_errors(setup, pixels, wanted);
 	result->pixels += setup->width * PIECE_ROWS;

@@ -28,7 +28,7 @@ static inline u64 picture_pixel_count(const struct app_setup *setup)
 u64 picture_sum_squared_errors(const struct app_setup *setup, const u8 *pixels, const u8 *wanted);
 
 /* Add the errors of a part of a picture, compared with the original part, to @result. */
-void picture_add_row_errors(const struct app_setup *setup, const u8 *pixels, const u8 *wanted,
-			    struct app_result *result);
+void picture_add_pixel_errors_to_result(const struct app_setup *setup, const u8 *pixels,
+					const u8 *wanted, struct app_result *result);
 
 #endif

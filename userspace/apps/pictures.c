@@ -224,7 +224,8 @@ static int read_video_frame(struct video *video, struct app_result *result,
 		if (!ret) {
 			/* Generate the original pixels in @stored; compare @pixels with these. */
 			picture_generate_rows(&video->setup, video->frame, row, video->stored);
-			picture_add_row_errors(&video->setup, video->pixels, video->stored, result);
+			picture_add_pixel_errors_to_result(&video->setup, video->pixels,
+							   video->stored, result);
 		}
 	}
 	if (video->setup.group)

@@ -248,7 +248,7 @@ static void compare_picture_with_original(struct progressive *image, struct app_
 		picture_generate_rows(&image->setup, 0, row, original);
 		transform_picture_rows(image, row, original, true);
 		transform_picture_rows(image, row, wanted, false);
-		picture_add_row_errors(&image->setup, seen, wanted, result);
+		picture_add_pixel_errors_to_result(&image->setup, seen, wanted, result);
 		result->coding +=
 			(double)picture_sum_squared_errors(&image->setup, wanted, original);
 	}

@@ -101,7 +101,7 @@ static int create_play_device(struct aftl_error *error)
 
 static int open_play_stream(struct aftl_error *error)
 {
-	int ret = sim_drive_open(&play.drive, &play.options, error);
+	int ret = sim_drive_open_request_stream(&play.drive, &play.options, error);
 
 	if (ret)
 		return ret;

@@ -265,8 +265,8 @@ static void init_drive_from_options(struct sim_drive *drive, const struct sim_op
 	drive->log->unit_bytes = drive->geo->unit_bytes;
 }
 
-int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
-		   struct aftl_error *error)
+int sim_drive_open_request_stream(struct sim_drive *drive, const struct sim_options *options,
+				  struct aftl_error *error)
 {
 	const struct aftl_config *config = aftl_config(drive->ftl);
 	const struct aftl_geometry *geo = drive->geo;
@@ -296,7 +296,7 @@ void sim_drive_start_look_ahead(struct sim_drive *drive)
 	drive->ahead.context = drive;
 }
 
-void sim_drive_close(struct sim_drive *drive)
+void sim_drive_close_request_stream(struct sim_drive *drive)
 {
 	if (drive->stream)
 		drive->stream->close(drive->stream);

@@ -71,15 +71,15 @@ struct sim_drive {
 };
 
 /**
- * sim_drive_open() - open the stream of @options at the device's current time
+ * sim_drive_open_request_stream() - open the stream of @options at the device's current time
  * @drive: with device and pool set
  * @options: options of the command line
  * @error: receives the error message on failure
  *
  * Return: 0, or the negative error number of sim_stream_open()
  */
-int sim_drive_open(struct sim_drive *drive, const struct sim_options *options,
-		   struct aftl_error *error);
+int sim_drive_open_request_stream(struct sim_drive *drive, const struct sim_options *options,
+				  struct aftl_error *error);
 
 /**
  * sim_drive_start_look_ahead() - draw requests ahead, up to @drive->limit requests
@@ -148,6 +148,6 @@ static inline void sim_drive_complete_request(struct sim_drive *drive, struct af
 }
 
 /* Close the stream, but keep the device and the pool. */
-void sim_drive_close(struct sim_drive *drive);
+void sim_drive_close_request_stream(struct sim_drive *drive);
 
 #endif

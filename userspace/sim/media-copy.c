@@ -85,7 +85,7 @@ static void copy_block_pages(const struct aftl *ftl, u32 index, struct sim_page_
 		map->attr[i] = *aftl_page_attr_ptr(media, first + i);
 		map->valid[i] = count_valid_units(media, block, i);
 		map->age_hours[i] = (u32)aftl_device_age_hours(ftl) - block->first_hour -
-				    aftl_get_program_time_of_page(media, block, i);
+				    aftl_get_program_timestamp_of_page(media, block, i);
 	}
 }
 

@@ -259,7 +259,7 @@ static int open_record_file_of_run(struct run *run, struct aftl_error *error)
 static enum exit_code open_run_stream(struct run *run, struct aftl_error *error)
 {
 	const struct sim_options *options = run->options;
-	int ret = sim_drive_open(&run->drive, options, error);
+	int ret = sim_drive_open_request_stream(&run->drive, options, error);
 
 	if (ret)
 		return options->trace ? get_exit_code_of_input_error(ret) : EXIT_USAGE;
@@ -552,7 +552,7 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 		code = run_device_stream(&run, result, error);
 	code = recording_finish(&run.record, code, error);
 	output_file_abandon(&run.dump);
-	sim_drive_close(&run.drive);
+	sim_drive_close_request_stream(&run.drive);
 	aftl_destroy(run.drive.ftl);
 	free(run.queues);
 	free(run.slowest.requests);

@@ -32,14 +32,15 @@ static inline void aftl_oob_store_generation_and_errors(struct aftl *ftl, struct
 		*inherited = origin.inherited;
 }
 
-static inline void aftl_oob_set_program_time_of_page(struct aftl *ftl, struct aftl_block *block,
-						     u32 page, u16 hours)
+static inline void aftl_oob_set_program_timestamp_of_page(struct aftl *ftl,
+							  struct aftl_block *block, u32 page,
+							  u16 hours)
 {
 	u16 *at;
 
 	if (hours && !ftl->media.oob_layout.hours)
 		aftl_oob_extra_alloc_for_block(ftl, block);
-	at = aftl_get_program_time_ptr_of_page(&ftl->media, block, page);
+	at = aftl_get_program_timestamp_ptr_of_page(&ftl->media, block, page);
 	if (at)
 		*at = hours;
 }

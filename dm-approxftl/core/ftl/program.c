@@ -386,7 +386,7 @@ static void mark_pages_programmed(struct aftl *ftl, const struct aftl_lun *lun,
 	}
 	for (page = 0; page < placement->pages; page++) {
 		*aftl_page_attr_ptr(&ftl->media, first + page) = attr;
-		aftl_oob_set_program_time_of_page(ftl, block, placement->page + page, hours);
+		aftl_oob_set_program_timestamp_of_page(ftl, block, placement->page + page, hours);
 	}
 	if (need->class == AFTL_PRECISE)
 		block->approx_only = 0;
@@ -633,7 +633,7 @@ static void count_fill_programs_in_block(struct aftl *ftl, struct aftl_fill_run 
 	u32 i;
 
 	for (i = 0; (hours || ftl->media.oob_layout.hours || block->extra_used) && i < pages; i++)
-		aftl_oob_set_program_time_of_page(ftl, block, run->page + i, hours);
+		aftl_oob_set_program_timestamp_of_page(ftl, block, run->page + i, hours);
 	if (run->class == AFTL_PRECISE)
 		block->approx_only = 0;
 	block->programmed += pages;

@@ -48,7 +48,7 @@ bool aftl_page_refresh_is_due(const struct aftl *ftl, const struct aftl_block *b
 	limit = page_retention_limit_hours(ftl, attr);
 	return limit &&
 	       aftl_device_age_hours(ftl) >= (u64)block->first_hour +
-				  aftl_get_program_time_of_page(&ftl->media, block, page) +
+				  aftl_get_program_timestamp_of_page(&ftl->media, block, page) +
 				  limit;
 }
 

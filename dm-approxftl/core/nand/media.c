@@ -48,7 +48,7 @@ void aftl_oob_layout_init(struct aftl_media *media)
 	};
 	media->oob_layout.near = 1U << aftl_get_chunk_entries_shift(media->oob_layout.bytes);
 	media->oob_layout.extra =
-		aftl_count_program_times_in_extra_oob(media) + generations * media->geo->pages;
+		aftl_count_program_timestamps_in_extra_oob(media) + generations * media->geo->pages;
 }
 
 void aftl_block_clear_oob(struct aftl_media *media, struct aftl_block *block)
@@ -58,7 +58,7 @@ void aftl_block_clear_oob(struct aftl_media *media, struct aftl_block *block)
 	for (page = 0; page < media->geo->pages; page++) {
 		*aftl_page_attr_ptr(media, aftl_page_number_in_device(media, block, page)) = 0;
 		if (media->oob_layout.hours)
-			*aftl_get_program_time_ptr_of_page(media, block, page) = 0;
+			*aftl_get_program_timestamp_ptr_of_page(media, block, page) = 0;
 	}
 	block->programmed = 0;
 	block->frontier = 0;

@@ -243,14 +243,14 @@ static inline u16 aftl_block_page_attr(const struct aftl_media *media,
 }
 
 /* Number of page ages at the start of a block's extra OOB data; inherited errors follow these. */
-static inline u32 aftl_count_program_times_in_extra_oob(const struct aftl_media *media)
+static inline u32 aftl_count_program_timestamps_in_extra_oob(const struct aftl_media *media)
 {
 	return media->oob_layout.hours ? 0 : media->geo->pages;
 }
 
 /* Address of the hours from the first program of @block to that of @page; NULL: all are zero. */
-static inline u16 *aftl_get_program_time_ptr_of_page(const struct aftl_media *media,
-						     const struct aftl_block *block, u32 page)
+static inline u16 *aftl_get_program_timestamp_ptr_of_page(const struct aftl_media *media,
+							  const struct aftl_block *block, u32 page)
 {
 	if (media->oob_layout.hours)
 		return (u16 *)aftl_oob_entry(media,
@@ -260,10 +260,10 @@ static inline u16 *aftl_get_program_time_ptr_of_page(const struct aftl_media *me
 }
 
 /* Hours from the first program of @block to the program of its @page. */
-static inline u16 aftl_get_program_time_of_page(const struct aftl_media *media,
-						const struct aftl_block *block, u32 page)
+static inline u16 aftl_get_program_timestamp_of_page(const struct aftl_media *media,
+						     const struct aftl_block *block, u32 page)
 {
-	const u16 *at = aftl_get_program_time_ptr_of_page(media, block, page);
+	const u16 *at = aftl_get_program_timestamp_ptr_of_page(media, block, page);
 
 	return unlikely(at) ? *at : 0;
 }
@@ -274,7 +274,7 @@ static inline u16 *aftl_oob_inherited_errors_ptr(const struct aftl_media *media,
 {
 	return likely(!block->extra_used) ?
 		       NULL :
-		       block->extra + aftl_count_program_times_in_extra_oob(media) +
+		       block->extra + aftl_count_program_timestamps_in_extra_oob(media) +
 			       from_ppn(ppn) % media->geo->block_ppns;
 }
 
@@ -347,7 +347,7 @@ static inline u64 aftl_page_age_hours(const struct aftl_media *media,
 				      const struct aftl_block *block, u32 page, u64 hour)
 {
 	u64 written =
-		(u64)block->first_hour + aftl_get_program_time_of_page(media, block, page);
+		(u64)block->first_hour + aftl_get_program_timestamp_of_page(media, block, page);
 
 	return hour > written ? hour - written : 0;
 }

@@ -220,24 +220,28 @@ extern const u32 aftl_cube_retry_q16[AFTL_RBER_PE_POINTS][AFTL_RBER_HOUR_POINTS]
 #define AFTL_TVR_MARGIN_POINTS 17
 
 /**
- * aftl_tvr_steps - ISPP steps of a page program, by sixteenths of the normal retention
- * margins (0 = none, 16 = all)
+ * aftl_tvr_steps - ISPP steps of a page program, by the retention margin that programs keep,
+ * in sixteenths of the normal margin
  *
- * First index: 0 = the page the paper calls MSB and programs first, 1 = its LSB page.
+ * First index: 0 = the page the paper calls MSB and programs first, 1 = its LSB page. Margin
+ * index: 0 = programs keep no retention margin, 16 = they keep all of it.
  */
 extern const u8 aftl_tvr_steps[2][AFTL_TVR_MARGIN_POINTS];
 
 /**
- * aftl_tvr_endurance_q16 - factor x 65536 on the P/E limit, by sixteenths of the normal
- * retention margins (0 = none, 16 = all)
+ * aftl_tvr_endurance_q16 - factor x 65536 on the P/E limit, by the retention margin that
+ * programs keep, in sixteenths of the normal margin
+ *
+ * Margin index: 0 = programs keep no retention margin, 16 = they keep all of it.
  */
 extern const u32 aftl_tvr_endurance_q16[AFTL_TVR_MARGIN_POINTS];
 
 /**
- * aftl_tvr_rber_q40 - RBER x 2^40 without disturbance, by sixteenths of the normal retention
- * margins (0 = none, 16 = all), P/E cycles and age
+ * aftl_tvr_rber_q40 - RBER x 2^40 without disturbance, by the retention margin that programs
+ * keep, in sixteenths of the normal margin, P/E cycles and age
  *
- * Axes, limit and running maximum as in aftl_rber_q40.
+ * Axes, limit and running maximum as in aftl_rber_q40. Margin index: 0 = programs keep no
+ * retention margin, 16 = they keep all of it.
  */
 extern const u64 aftl_tvr_rber_q40[AFTL_TVR_MARGIN_POINTS]
 	[AFTL_RBER_PE_POINTS][AFTL_RBER_HOUR_POINTS];

@@ -17,7 +17,7 @@ void aftl_remap_init(struct aftl_volume *volume)
 	volume->remap_count = 0;
 }
 
-static u32 count_frames_per_remapped_unit(const struct aftl_volume *volume)
+static u32 count_volume_frames_of_logical_page(const struct aftl_volume *volume)
 {
 	return DIV_ROUND_UP(volume->geo.unit_bytes, (u32)AFTL_FRAME_BYTES);
 }
@@ -27,7 +27,7 @@ static u32 count_remap_slots(const struct aftl_volume *volume)
 	const struct aftl_layout *layout = &volume->header.layout;
 
 	return min((u32)(layout->plp_data - layout->snapshot - AFTL_REMAP_COPIES) /
-			   count_frames_per_remapped_unit(volume),
+			   count_volume_frames_of_logical_page(volume),
 		   (u32)AFTL_REMAPS_MAX);
 }
 
@@ -47,10 +47,11 @@ u64 aftl_remap_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn)
 {
 	u32 place = find_remap_slot(volume, ppn);
 
-	return place == AFTL_REMAPS_MAX ? 0 :
-					  (volume->header.layout.snapshot + AFTL_REMAP_COPIES +
-					   (u64)place * count_frames_per_remapped_unit(volume)) *
-						  AFTL_FRAME_BYTES;
+	return place == AFTL_REMAPS_MAX ?
+		       0 :
+		       (volume->header.layout.snapshot + AFTL_REMAP_COPIES +
+			(u64)place * count_volume_frames_of_logical_page(volume)) *
+			       AFTL_FRAME_BYTES;
 }
 
 bool aftl_volume_remap_ppn(struct aftl_volume *volume, aftl_ppn_t ppn,

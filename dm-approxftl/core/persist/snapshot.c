@@ -196,7 +196,7 @@ static void save_pages_of_block(struct snapshot_stream *stream, const struct aft
 	for (page = first; page < first + media->geo->pages; page++) {
 		snapshot_put_number(stream, *aftl_page_attr_ptr(media, page), wide ? 2 : 1);
 		snapshot_put_number(stream,
-				    aftl_get_program_time_of_page(media, block, page - first),
+				    aftl_get_program_timestamp_of_page(media, block, page - first),
 				    2);
 		for (i = 0; i < media->geo->page_units; i++)
 			save_ppn_state(stream, media, block, page * media->geo->page_units + i);
@@ -525,8 +525,8 @@ static int load_pages_of_block(struct snapshot_stream *stream, struct aftl *ftl,
 			return report_bad_snapshot(error, "a page has impossible attributes");
 		programmed += attr != 0;
 		*aftl_page_attr_ptr(&ftl->media, page) = attr;
-		aftl_oob_set_program_time_of_page(ftl, block, page - first,
-						  (u16)snapshot_get_number(stream, 2));
+		aftl_oob_set_program_timestamp_of_page(ftl, block, page - first,
+						       (u16)snapshot_get_number(stream, 2));
 		for (i = 0; i < ftl->geo.page_units; i++)
 			if (load_ppn_state(stream, ftl, block, page * ftl->geo.page_units + i,
 					   error))

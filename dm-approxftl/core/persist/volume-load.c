@@ -423,7 +423,7 @@ static void restore_page_from_spare_entry(struct aftl *ftl, struct aftl_block *b
 	u32 i;
 
 	*aftl_page_attr_ptr(&ftl->media, page) = spare->attr;
-	aftl_oob_set_program_time_of_page(ftl, block, page % ftl->geo.pages, spare->hours);
+	aftl_oob_set_program_timestamp_of_page(ftl, block, page % ftl->geo.pages, spare->hours);
 	if (!block->programmed++)
 		block->approx_only = 1;
 	block->approx_only &= aftl_page_class(spare->attr) == AFTL_APPROX;
@@ -849,7 +849,7 @@ static void mark_page_programmed_without_data(struct aftl *ftl, struct aftl_bloc
 	if (*aftl_page_attr_ptr(&ftl->media, index))
 		return;
 	*aftl_page_attr_ptr(&ftl->media, index) = aftl_page_attr(AFTL_PRECISE, mode, 0);
-	aftl_oob_set_program_time_of_page(ftl, block, page, 0);
+	aftl_oob_set_program_timestamp_of_page(ftl, block, page, 0);
 	for (i = 0; i < ftl->geo.page_units; i++)
 		*aftl_oob_lpn_word(&ftl->media, to_ppn(slot + i)) = AFTL_NO_LPN;
 	block->programmed++;

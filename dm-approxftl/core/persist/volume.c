@@ -1159,7 +1159,7 @@ void aftl_init_spare_entry(struct aftl_spare *spare, const struct aftl *ftl, aft
 		.erases = block->erases,
 		.wear = block->wear,
 		.first_hour = block->first_hour,
-		.hours = aftl_get_program_time_of_page(media, block, page % ftl->geo.pages),
+		.hours = aftl_get_program_timestamp_of_page(media, block, page % ftl->geo.pages),
 		.note = block->note,
 		.attr = *aftl_page_attr_ptr(media, page),
 		.order = block->order,

@@ -14,7 +14,10 @@
 enum { AFTL_DELEGATE_PRECISE = 1, AFTL_DELEGATE_APPROX = 4, AFTL_DELEGATE_OWN };
 #define AFTL_DELEGATE_KINDS "checkerboard", "precise", "phase1", "phase2", "all_approx"
 
-/* Number of open blocks that a delegated ApproxFTL, with a single pool, has at most. */
+/*
+ * Most blocks that ApproxFTL, as a delegate, keeps open in a LUN: one of each of its five kinds. A
+ * delegate gets only cold data, so it has no second set of open blocks for hot data.
+ */
 #define AFTL_DELEGATE_BLOCKS 5
 
 /**

@@ -271,19 +271,20 @@ def tvr_section() -> Section:
     steps = [list(column) for column in zip(*(tvr.tvr_ispp_steps(m) for m in kept), strict=True)]
     base = tvr.endurance_cycles(1.0)
     points, wear = "AFTL_TVR_MARGIN_POINTS", "AFTL_TVR_WEAR_POINTS"
-    by_margin = "by sixteenths of the normal retention margins (0 = none, 16 = all)"
+    by_margin = "by the retention margin that programs keep, in sixteenths of the normal margin"
+    margins = "Margin index: 0 = programs keep no retention margin, 16 = they keep all of it."
     return Section("TVR", (
         Macro(points, TVR_POINTS),
         Table("aftl_tvr_steps", "u8", ("2", points), steps,
               f"ISPP steps of a page program, {by_margin}",
               "First index: 0 = the page the paper calls MSB and programs first, 1 = its LSB"
-              " page."),
+              f" page. {margins}"),
         Table("aftl_tvr_endurance_q16", "u32", (points,),
               [scale_to_integer(tvr.endurance_cycles(m) / base, Q16, digits=6) for m in kept],
-              f"factor x 65536 on the P/E limit, {by_margin}"),
+              f"factor x 65536 on the P/E limit, {by_margin}", margins),
         Table("aftl_tvr_rber_q40", "u64", (points, "AFTL_RBER_PE_POINTS", "AFTL_RBER_HOUR_POINTS"),
               _tvr_rber(), f"RBER x 2^40 without disturbance, {by_margin}, P/E cycles and age",
-              "Axes, limit and running maximum as in aftl_rber_q40."),
+              f"Axes, limit and running maximum as in aftl_rber_q40. {margins}"),
         Macro(wear, len(TVR_WEAR_AXIS)),
         Table("aftl_tvr_wear_axis", "u32", (wear,), TVR_WEAR_AXIS,
               "P/E cycles of aftl_tvr_erase_ns and aftl_tvr_program_wear_q16"),
