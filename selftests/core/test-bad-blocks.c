@@ -302,6 +302,7 @@ TAP_TEST(the_last_free_block_fails_with_optional_parts_of_the_controller)
 {
 	static const char *const parts[] = {
 		SMALL " op=60 map_cache=64KiB",
+		SMALL " op=60 bits=4 one_shot=on passes=2 buffer=256KiB",
 		SMALL " op=60 bits=3 one_shot=on slc_static=4%",
 	};
 	u32 i;
