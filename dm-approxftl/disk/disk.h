@@ -47,7 +47,10 @@ struct aftl_options {
 /* Return the number of write streams by which the host's data are placed. */
 static inline u32 aftl_count_placement_streams(const struct aftl_options *options)
 {
-	return options->policy->host_streams + (u32)options->config.placement_handles;
+	const struct aftl_config *config = &options->config;
+
+	return options->policy->host_streams +
+	       (u32)(config->placement_handles * config->placement_groups);
 }
 
 /* Largest life time of F_SET_RW_HINT. Linux uses the life time of a file as its write stream. */

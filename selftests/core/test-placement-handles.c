@@ -357,6 +357,118 @@ TAP_TEST(the_fallback_block_has_no_handle)
 	CHECK_EQ(open->handle, 0);
 }
 
+#define GROUPS_SHAPE "channels=2 chips=4 blocks=48 layers=4 placement_handles=3 placement_groups=2 "
+
+/* Reclaim group of the LUN that a unit is in. */
+static u32 group_of_unit(u32 unit)
+{
+	const struct aftl *ftl = device.ftl;
+	u32 lun = test_block_of(&device, unit) - ftl->media.blocks;
+
+	return lun / ftl->geo.blocks_per_lun / (ftl->geo.luns / 2);
+}
+
+/* Ids 1 to 3 are the handles of group 0, ids 4 to 6 those of group 1. */
+static void check_unit_is_in_group_of_id(u32 unit, u8 id)
+{
+	if (id)
+		CHECK_EQ(group_of_unit(unit), id > 3);
+}
+
+static void check_groups_with_params(const char *params)
+{
+	struct aftl_random random = { 7 };
+	static u8 ids[1 << 16];
+	u32 units, i;
+
+	test_open_demo_profile(&device, "baseline", params);
+	units = min(test_unit_count(&device), (u32)ARRAY_SIZE(ids));
+	for (i = 0; i < 5 * units && !tap_failure_count(); i++) {
+		u32 unit = i < units ? i : aftl_random_below(&random, units);
+
+		ids[unit] = i < units ? i % 7 : aftl_random_below(&random, 7);
+		device.hint = (struct aftl_hint){ .stream = ids[unit] };
+		CHECK_EQ(test_submit_io(&device, AFTL_OP_WRITE, unit, 1, AFTL_PRECISE, 0,
+					aftl_device_time_ns(device.ftl)),
+			 0);
+		test_drain_requests_to_depth(&device, 16);
+	}
+	test_flush_writes(&device);
+	for (i = 0; i < units && !tap_failure_count(); i++)
+		check_unit_is_in_group_of_id(i, ids[i]);
+	CHECK_EQ(test_counters(&device)->other_group_units, 0);
+	CHECK(test_counters(&device)->programmed_gc_units > units / 20);
+	test_device_audit_and_close(&device);
+}
+
+TAP_TEST(data_stay_in_their_reclaim_group)
+{
+	check_groups_with_params(GROUPS_SHAPE "op=50%");
+	check_groups_with_params(GROUPS_SHAPE "op=50% allocate=static placement_isolation=persistent");
+	check_groups_with_params(GROUPS_SHAPE "op=50% allocate=least_busy gc_mode=paced");
+	check_groups_with_params(GROUPS_SHAPE "op=60% buffer=1MiB wear_gap=2");
+	check_groups_with_params(GROUPS_SHAPE "op=70% superblock=4 rain=on");
+	check_groups_with_params(GROUPS_SHAPE "op=60% superblock=2 map_cache=256KiB");
+	check_groups_with_params(GROUPS_SHAPE "op=60% bits=3 one_shot=on slc_static=5%");
+}
+
+/* A group takes turns with its own LUNs: writes of the other group do not skip any. */
+TAP_TEST(writes_are_spread_over_the_luns_of_a_group)
+{
+	u32 i;
+
+	test_open_demo_profile(&device, "baseline", GROUPS_SHAPE "unit=0");
+	for (i = 0; i < 64; i++)
+		write_units_with_placement_id(i, 1, 0, i % 2 ? 5 : 1);
+	for (i = 0; i < device.ftl->geo.luns; i++)
+		CHECK_EQ(device.ftl->luns[i].valid, 8);
+}
+
+/* A full group does not stop the host: other groups take its data. */
+TAP_TEST(other_groups_take_the_data_of_a_full_group)
+{
+	u32 units, i;
+
+	test_open_demo_profile(&device, "baseline", GROUPS_SHAPE "op=15%");
+	units = test_unit_count(&device);
+	for (i = 0; i < units; i++)
+		write_units_with_placement_id(i, 1, 0, 6);
+	CHECK_EQ(test_counters(&device)->host_failed_requests, 0);
+	CHECK(test_counters(&device)->other_group_units > units / 4);
+	CHECK(test_counters(&device)->other_group_units < units * 6 / 10);
+	test_audit_device(&device);
+}
+
+/* A newer version of a buffered unit goes to the group that it names. */
+TAP_TEST(an_overwrite_in_the_buffer_changes_the_group)
+{
+	test_open_demo_profile(&device, "baseline", GROUPS_SHAPE "unit=0 buffer=256KiB");
+	write_units_with_placement_id(0, 1, 0, 2);
+	write_units_with_placement_id(0, 1, 0, 5);
+	test_flush_writes(&device);
+	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 1);
+	check_unit_is_in_group_of_id(0, 5);
+	CHECK_EQ(test_block_of(&device, 0)->handle, 2);
+}
+
+/* If a LUN dies, its group continues; if all LUNs of a group die, the other group continues. */
+TAP_TEST(a_group_survives_dead_luns)
+{
+	u32 i;
+
+	test_open_demo_profile(&device, "baseline", GROUPS_SHAPE "op=80%");
+	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
+	write_units_with_placement_id(0, 200, 0, 2);
+	for (i = 0; i < 200; i++)
+		check_unit_is_in_group_of_id(i, 2);
+	for (i = 1; i < device.ftl->geo.luns / 2; i++)
+		CHECK_EQ(aftl_fail_lun(device.ftl, i), 0);
+	write_units_with_placement_id(0, 200, 0, 2);
+	for (i = 0; i < 200; i++)
+		CHECK_EQ(group_of_unit(i), 1);
+	CHECK_EQ(test_counters(&device)->other_group_units, 200);
+}
+
 static void check_handles_refused(const char *policy, const char *handles, const char *blocks,
 				  const char *why)
 {
@@ -375,4 +487,11 @@ TAP_TEST(invalid_combinations_with_placement_handles_are_refused)
 			      "policy hybrid leaves room for 11 of them, not for 12");
 	check_handles_refused("baseline", "15", "40",
 			      "policy baseline with handles keeps 18 of the 40 blocks");
+	test_check_config_refused(&device, "baseline",
+				  "channels=2 chips=4 placement_handles=1 placement_groups=3",
+				  "placement_groups: 8 dies cannot be shared out to 3 groups");
+	test_check_config_refused(&device, "baseline",
+				  "channels=2 chips=4 superblock=4 op=60% placement_handles=1 "
+				  "placement_groups=4",
+				  "placement_groups: a superblock of 4 dies is a reclaim unit");
 }

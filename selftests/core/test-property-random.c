@@ -60,6 +60,7 @@ static void check_random_device_with_seed(u64 seed)
 	if (seed % 4 == 0) {
 		device.config.placement_handles = 1 + seed / 4 % 6;
 		device.config.placement_isolation = seed / 8 % 2;
+		device.config.placement_groups = 1 + seed / 16 % 2;
 	}
 	if (test_device_create(&device, policy)) {
 		refused++;

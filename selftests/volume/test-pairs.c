@@ -135,6 +135,10 @@ static void draw_params_outside_features(struct life *life, struct aftl_config *
 	if (!try_create_device(&drawn, life->set->policy, &error))
 		*config = drawn;
 	config->seed = aftl_random_next(&life->random);
+	drawn = *config;
+	drawn.placement_groups = 1 + config->seed % 2;
+	if (!try_create_device(&drawn, life->set->policy, &error))
+		*config = drawn;
 }
 
 static void create_random_device(struct life *life)

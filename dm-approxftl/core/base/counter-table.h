@@ -84,6 +84,8 @@ COUNTER(fold_blocks, "blocks of the SLC cache folded, or erased without valid da
 COUNTER(fold_idle_blocks, "blocks of the SLC cache whose folding began on an idle die")
 COUNTER(unknown_placement_requests,
 	"write requests with an unknown placement id, placed by the default handle")
+COUNTER(other_group_units,
+	"units written outside the reclaim group of their placement id, which had no room")
 COUNTER(zone_append_requests, "zone append requests")
 COUNTER(zone_opens, "zones opened, by a write or by the host")
 COUNTER(zone_closes, "zones closed by the host")

@@ -161,6 +161,8 @@ PARAM(slc_dynamic, PERCENT, 0, 10000, 0,
 	"dynamic SLC cache: most additional blocks of each die, while more are free than gc")
 PARAM(placement_handles, COUNT, 0, AFTL_HANDLES_MAX, 0,
 	"placement handles (FDP) with blocks of their own; the policy places all other data")
+PARAM(placement_groups, COUNT, 1, AFTL_RECLAIM_GROUPS_MAX, 1,
+	"reclaim groups (FDP): equal sets of dies that placement ids address with the handle")
 PARAM(placement_isolation, CHOICE, 0, 1, AFTL_ISOLATION_INITIAL,
 	"relocated data of placement handles: initial: mixed with other data; persistent: separate")
 PARAM(zoned, BYTES, 0, 1ULL << 40, 0,

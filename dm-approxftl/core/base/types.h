@@ -114,6 +114,9 @@ struct aftl_buffered_lpn {
 /* Limit of a host's placement ids: each takes a stream, and one stream is left for the policy. */
 #define AFTL_HANDLES_MAX (AFTL_STREAMS - 1)
 
+/* Limit of reclaim groups: a placement id of eight bits names a group and a handle. */
+#define AFTL_RECLAIM_GROUPS_MAX 16
+
 /* Limit of zones that are active at a time; each takes a write stream. */
 #define AFTL_ACTIVE_ZONES_MAX 128
 

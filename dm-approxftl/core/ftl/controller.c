@@ -172,8 +172,9 @@ static int alloc_luns(struct aftl *ftl)
 		return -ENOMEM;
 	for (i = 0; i < geo->luns; i++)
 		init_lun_queues(ftl, i);
-	if (!aftl_alloc_handle_block_table(ftl) || !aftl_zone_alloc_states(ftl) ||
-	    !aftl_cmt_alloc(ftl) || !aftl_read_cache_alloc(ftl) || !aftl_superblock_alloc(ftl))
+	if (!aftl_alloc_handle_block_table(ftl) || !aftl_alloc_reclaim_groups(ftl) ||
+	    !aftl_zone_alloc_states(ftl) || !aftl_cmt_alloc(ftl) || !aftl_read_cache_alloc(ftl) ||
+	    !aftl_superblock_alloc(ftl))
 		return -ENOMEM;
 	return alloc_foggy_block_tables_of_luns(ftl);
 }
@@ -424,6 +425,8 @@ void aftl_destroy(struct aftl *ftl)
 	aftl_memory_free(ftl, ftl->superblocks);
 	aftl_memory_free(ftl, ftl->superblock_candidates);
 	aftl_memory_free(ftl, ftl->die_groups);
+	aftl_memory_free(ftl, ftl->allocation.members);
+	aftl_memory_free(ftl, ftl->allocation.groups);
 	if (ftl->luns) {
 		aftl_memory_free(ftl, ftl->luns->handle_blocks);
 		aftl_memory_free(ftl, ftl->luns->foggy);

@@ -1,13 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Placement handles (FDP). Writes with a placement id go to open blocks of that handle, its reclaim
- * units. All other writes belong to the default handle, whose blocks the policy chooses. GC mixes
- * the data of all handles, or with isolation keeps them apart.
+ * units, in the LUNs of the id's reclaim group; relocation stays there. All other writes belong to
+ * the default handle, whose blocks the policy chooses. GC mixes the data of all handles, or with
+ * isolation keeps them apart.
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/lun.h"
 #include "core/ftl/memory.h"
 #include "core/ftl/placement-handle.h"
+
+static u32 count_placement_ids(const struct aftl *ftl)
+{
+	return (u32)(ftl->config.placement_handles * ftl->config.placement_groups);
+}
+
+static int check_reclaim_group_config(const struct aftl *ftl, struct aftl_error *error)
+{
+	u32 groups = (u32)ftl->config.placement_groups;
+
+	if (ftl->geo.luns % groups)
+		return aftl_fail(error, -EINVAL,
+				 "placement_groups: %u dies cannot be shared out to %u groups; the number of groups must divide the number of dies",
+				 ftl->geo.luns, groups);
+	if (ftl->geo.superblock_luns && ftl->geo.luns / groups % ftl->geo.superblock_luns)
+		return aftl_fail(error, -EINVAL,
+				 "placement_groups: a superblock of %u dies is a reclaim unit, and a group of %u dies cannot hold it; lower placement_groups or superblock",
+				 ftl->geo.superblock_luns, ftl->geo.luns / groups);
+	return 0;
+}
 
 /* Check that policy and configuration allow the placement handles. */
 int aftl_check_handle_config(const struct aftl *ftl, struct aftl_error *error)
@@ -21,7 +42,7 @@ int aftl_check_handle_config(const struct aftl *ftl, struct aftl_error *error)
 		return aftl_fail(error, -EINVAL,
 				 "placement_handles: policy %s leaves room for %u of them, not for %u",
 				 ftl->type->name, most, handles);
-	return 0;
+	return check_reclaim_group_config(ftl, error);
 }
 
 bool aftl_alloc_handle_block_table(struct aftl *ftl)
@@ -42,23 +63,43 @@ bool aftl_alloc_handle_block_table(struct aftl *ftl)
 	return placed;
 }
 
+/* A write lifetime hint, numbered as in the kernel, stands for a placement id if there is none. */
+static u32 get_placement_id_of_hint(const struct aftl_hint *hint)
+{
+	return hint->stream ? hint->stream : hint->life;
+}
+
 /*
- * Set the stream of a write with a placement id. A write lifetime hint, numbered as in the kernel,
- * stands for a placement id if there is none. An id without a handle counts as unknown, unless the
- * policy separates ids itself. Return: false if the write belongs to the default handle.
+ * Find the reclaim group of a write: ids name the handles of the first group, then those of the
+ * next one. Return: the group, or NULL if the write belongs to the default handle.
+ */
+struct aftl_reclaim_group *aftl_find_reclaim_group(struct aftl *ftl, const struct aftl_hint *hint)
+{
+	u32 id = get_placement_id_of_hint(hint);
+
+	if (!id || id > count_placement_ids(ftl))
+		return NULL;
+	return &ftl->allocation.groups[(id - 1) / (u32)ftl->config.placement_handles];
+}
+
+/*
+ * Set the stream of a write with a placement id. An id without a handle counts as unknown, unless
+ * the policy separates ids itself. Return: false if the write belongs to the default handle.
  */
 bool aftl_set_stream_by_placement_id(struct aftl *ftl, struct aftl_request *request)
 {
-	u32 id = request->hint.stream ? request->hint.stream : request->hint.life;
+	u32 id = get_placement_id_of_hint(&request->hint);
+	u32 handle;
 
-	if (id > ftl->config.placement_handles) {
+	if (id > count_placement_ids(ftl)) {
 		ftl->stats.counters.unknown_placement_requests += !ftl->type->host_streams;
 		id = 0;
 	}
-	ftl->stats.handles[id].host_units += request->units;
-	if (!id)
+	handle = id ? (id - 1) % (u32)ftl->config.placement_handles + 1 : 0;
+	ftl->stats.handles[handle].host_units += request->units;
+	if (!handle)
 		return false;
-	request->stream = (u8)(ftl->streams + aftl_count_trans_page_streams(ftl) + id - 1);
+	request->stream = (u8)(ftl->streams + aftl_count_trans_page_streams(ftl) + handle - 1);
 	return true;
 }
 

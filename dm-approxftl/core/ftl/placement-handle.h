@@ -56,6 +56,15 @@ static inline u32 aftl_get_fixed_relocation_stream(const struct aftl *ftl,
 	return ftl->streams + block->handle - 1;
 }
 
+struct aftl_reclaim_group *aftl_find_reclaim_group(struct aftl *ftl, const struct aftl_hint *hint);
+
+/* Return the reclaim group that a write with @hint has to go to; NULL: any. */
+static inline struct aftl_reclaim_group *aftl_get_reclaim_group(struct aftl *ftl,
+								const struct aftl_hint *hint)
+{
+	return unlikely(ftl->allocation.groups) ? aftl_find_reclaim_group(ftl, hint) : NULL;
+}
+
 int __must_check aftl_check_handle_config(const struct aftl *ftl, struct aftl_error *error);
 bool aftl_alloc_handle_block_table(struct aftl *ftl);
 bool aftl_set_stream_by_placement_id(struct aftl *ftl, struct aftl_request *request);

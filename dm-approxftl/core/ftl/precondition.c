@@ -333,8 +333,9 @@ static int fill_program_by_policy(struct aftl *ftl, struct filler *filler, struc
 
 static int fill_program_gathered_lpns(struct aftl *ftl, struct filler *filler)
 {
-	struct aftl_lun *lun = aftl_allocate_lun(ftl, filler->payload.lpn[0], filler->need.class,
-						 filler->need.stream, ftl->program_units);
+	struct aftl_lun *lun = aftl_allocate_lun(ftl, NULL, filler->payload.lpn[0],
+						 filler->need.class, filler->need.stream,
+						 ftl->program_units);
 
 	if (!lun)
 		return -ENOSPC;

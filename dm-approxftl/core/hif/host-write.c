@@ -29,19 +29,26 @@
 #include "core/hif/host-write.h"
 #include "core/base/random.h"
 
+static inline struct aftl_lane_lun *get_lun_binding(struct aftl *ftl,
+						    struct aftl_reclaim_group *group, u32 lane)
+{
+	return unlikely(group) ? &group->lanes[lane] : &ftl->allocation.lanes[lane];
+}
+
 /* Return the LUN that the next page of a stream goes to; NULL if no LUN can take more data. */
 static inline struct aftl_lun *write_choose_lun(struct aftl *ftl, u32 class, u32 stream,
-						aftl_lpn_t lpn)
+						aftl_lpn_t lpn, const struct aftl_hint *hint)
 {
+	struct aftl_reclaim_group *group = aftl_get_reclaim_group(ftl, hint);
 	struct aftl_lane_lun *bind =
-		&ftl->allocation.lanes[aftl_get_index_of_write_stream(class, stream)];
+		get_lun_binding(ftl, group, aftl_get_index_of_write_stream(class, stream));
 	struct aftl_lun *lun;
 
 	if (ftl->geo.zones)
 		return aftl_zone_write_lun(ftl, lpn);
 	if (bind->left && aftl_lun_has_room_for_units(&ftl->luns[bind->lun], 1))
 		return &ftl->luns[bind->lun];
-	lun = aftl_allocate_lun(ftl, lpn, class, stream, 1);
+	lun = aftl_allocate_lun(ftl, group, lpn, class, stream, 1);
 	if (!lun)
 		return NULL;
 	bind->lun = lun->index;
@@ -168,9 +175,14 @@ static void wake_lun_for_new_write(struct aftl *ftl, struct aftl_lun *lun)
 
 static void write_add_to_lun_queue(struct aftl *ftl, struct aftl_lun *lun, u32 lane, u32 index)
 {
+	struct aftl_reclaim_group *group = aftl_get_reclaim_group(ftl, &ftl->commands[index].hint);
+	struct aftl_lane_lun *bind = get_lun_binding(ftl, group, lane);
+
 	write_queue_append(ftl, lun, lane, index);
-	if (ftl->allocation.lanes[lane].left)
-		ftl->allocation.lanes[lane].left--;
+	if (bind->left)
+		bind->left--;
+	ftl->stats.counters.other_group_units +=
+		!aftl_reclaim_group_contains_lun(ftl, group, lun->index);
 	wake_lun_for_new_write(ftl, lun);
 }
 
@@ -318,6 +330,17 @@ static void fail_unadmitted_pages(struct aftl *ftl, struct aftl_request *request
 		aftl_complete_part_of_request(ftl, request, 0);
 }
 
+/* Return true if the queue of buffered write @older is one for data of @request in @lane. */
+static bool write_has_place_for_newer(struct aftl *ftl, u32 older,
+				      const struct aftl_request *request, u32 lane)
+{
+	const struct aftl_command *command = &ftl->commands[older];
+
+	return get_write_stream_of_command(command) == lane &&
+	       aftl_get_reclaim_group(ftl, &command->hint) ==
+		       aftl_get_reclaim_group(ftl, &request->hint);
+}
+
 /* Accept the next page of @request. Return: false if there is no command or no LUN for it. */
 static bool write_admit_lpn(struct aftl *ftl, struct aftl_request *request, u32 class, u32 lane)
 {
@@ -329,9 +352,9 @@ static bool write_admit_lpn(struct aftl *ftl, struct aftl_request *request, u32 
 	if (!ftl->free_write_count || ftl->read_only)
 		return false;
 	older = write_find_replaceable_write(ftl, lpn);
-	replaces = older != AFTL_NIL && get_write_stream_of_command(&ftl->commands[older]) == lane;
+	replaces = older != AFTL_NIL && write_has_place_for_newer(ftl, older, request, lane);
 	if (!replaces)
-		lun = write_choose_lun(ftl, class, request->stream, lpn);
+		lun = write_choose_lun(ftl, class, request->stream, lpn, &request->hint);
 	if (!replaces && !lun)
 		return false;
 	if (request->rest && aftl_request_page_is_partial(request, request->admitted))
@@ -805,7 +828,8 @@ static void write_move_command_to_live_lun(struct aftl *ftl, u32 index)
 {
 	struct aftl_command *command = &ftl->commands[index];
 	u32 lane = get_write_stream_of_command(command);
-	struct aftl_lun *lun = write_choose_lun(ftl, command->class, command->stream, command->lpn);
+	struct aftl_lun *lun = write_choose_lun(ftl, command->class, command->stream, command->lpn,
+						&command->hint);
 
 	if (!lun)
 		lun = write_any_live_lun(ftl);
@@ -932,7 +956,8 @@ u32 aftl_restore_buffered_write(struct aftl *ftl, const struct aftl_buffered_lpn
 	u32 index;
 
 	aftl_write_choose_stream(ftl, &request);
-	lun = write_choose_lun(ftl, class, get_stream_of_request_page(ftl, &request), what->lpn);
+	lun = write_choose_lun(ftl, class, get_stream_of_request_page(ftl, &request), what->lpn,
+			       &what->hint);
 	if (!lun)
 		lun = write_any_live_lun(ftl);
 	if (!lun || !ftl->free_write_count ||

@@ -127,6 +127,8 @@ static void let_unsaved_write_streams_choose_lun(struct aftl *ftl)
 	for (i = 0; i < AFTL_WRITE_STREAMS_MAX; i++)
 		if (i % AFTL_STREAMS >= SAVED_STREAMS)
 			ftl->allocation.lanes[i].left = 0;
+	for (i = 0; ftl->allocation.groups && i < ftl->config.placement_groups; i++)
+		ftl->allocation.groups[i] = (struct aftl_reclaim_group){ 0 };
 }
 
 static void save_snapshot_header(struct snapshot_stream *stream, const struct aftl *ftl)

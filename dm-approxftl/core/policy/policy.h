@@ -51,6 +51,8 @@ struct aftl_victim_candidates {
  * @units: number of lpns for which a LUN must have room
  * @turn: position of the LUN whose turn it is, see aftl_lun_request_get_lun()
  * @params: values of the rule's own parameters
+ * @members: LUNs of the reclaim group that the lpns go to, in allocation order; NULL: any LUN
+ * @member_count: number of @members
  */
 struct aftl_lun_request {
 	struct aftl_policy *policy;
@@ -60,6 +62,8 @@ struct aftl_lun_request {
 	u32 units;
 	u32 turn;
 	const void *params;
+	const u32 *members;
+	u32 member_count;
 };
 
 enum aftl_idle_task_kind {
@@ -245,9 +249,13 @@ static inline bool aftl_policy_has_spare_blocks(const struct aftl_policy *policy
  * aftl_lun_request_get_lun() - LUN at a position of the allocation order
  * @binding: argument of lun()
  * @position: any number; the order repeats after the last LUN
+ *
+ * If the lpns go to a reclaim group, only its LUNs have positions.
  */
 static inline u32 aftl_lun_request_get_lun(const struct aftl_lun_request *binding, u32 position)
 {
+	if (unlikely(binding->members))
+		return binding->members[position % binding->member_count];
 	return aftl_lun_by_allocation_order(binding->policy->core->geo, position);
 }
 

@@ -50,9 +50,11 @@ static u32 choose_request_unit(struct test_stream *stream, u32 units)
 /* Draw a placement id; sometimes none, or an id for which no placement handle exists. */
 static void draw_placement_id(struct test_stream *stream, struct test_device *device)
 {
-	if (device->config.placement_handles)
-		device->hint.stream =
-			(u8)draw_stream_u32(stream, device->config.placement_handles + 2);
+	const struct aftl_config *config = &device->config;
+
+	if (config->placement_handles)
+		device->hint.stream = (u8)draw_stream_u32(
+			stream, config->placement_handles * config->placement_groups + 2);
 }
 
 /* Draw a host queue; sometimes one that has no weight. */
