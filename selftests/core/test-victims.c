@@ -325,6 +325,36 @@ TAP_TEST(idle_gc_keeps_the_configured_share_of_blocks_free)
 	}
 }
 
+/*
+ * With gc_idle_limit adaptive, idle GC keeps more blocks free after writes have waited for GC, and
+ * fewer blocks when they have not waited for a long time; gc stays the limit.
+ */
+TAP_TEST(adaptive_idle_gc_keeps_the_free_blocks_that_writes_need)
+{
+	struct aftl_random random = { 3 };
+	const struct aftl_gc_margin *margin;
+	u32 most = 0;
+	u32 i;
+
+	open_device_with_two_params("gc", "25", "gc_idle_limit", "adaptive");
+	margin = &device.ftl->luns[0].margin;
+	CHECK_EQ(margin->blocks, 1);
+	write_random_units(&random, 1, 4000);
+	CHECK_RANGE(test_counters(&device)->gc_urgent_steps, 1, U64_MAX);
+	CHECK_RANGE(margin->blocks, 5, 10);
+	test_advance_clock_by(&device, 10000000000ULL);
+	CHECK_EQ(device.ftl->luns[0].free_blocks,
+		 min(device.ftl->gc_blocks, device.ftl->gc_margin_base + margin->blocks));
+	for (i = 0; i < 1000; i++) {
+		write_random_units(&random, 2, 4);
+		test_advance_clock_by(&device, 10000000000ULL);
+		if (i >= 500)
+			most = max(most, device.ftl->luns[0].free_blocks);
+	}
+	CHECK_RANGE(margin->blocks, 1, 2);
+	CHECK_RANGE(most, device.ftl->gc_margin_base + 1, device.ftl->gc_margin_base + 2);
+}
+
 /* Valid percentage of the emptiest closed block once an idle device has stopped collecting. */
 static u32 measure_valid_percent_of_emptiest_block(const char *gc_idle_valid)
 {

@@ -76,13 +76,14 @@ def test_wasteful_garbage_collection_in_idle_time_causes_a_warning() -> None:
     """Idle GC doubles the write amplification of an idle drive; the advised option avoids that."""
     args = ("--op=20%", "--blocks=256", "--utilisation=2%", "--buffer=256KiB", "--warmup=100000",
             "--requests=50000")
-    found = {gc: run_approxftl("sim", *args, f"--gc={gc}", "--json") for gc in ("10%", "3%")}
+    found = {limit: run_approxftl("sim", *args, f"--gc_idle_limit={limit}", "--json")
+             for limit in ("fixed", "adaptive")}
     wasted = [get_only_run(json.loads(done.out))["write_amplification"]["total"]
               for done in found.values()]
     assert wasted[0] > 1.3 * wasted[1]
     sentence = "baseline: collection in idle time wrote more than half of the data"
-    assert sentence in found["10%"].err and sentence not in found["3%"].err
+    assert sentence in found["fixed"].err and sentence not in found["adaptive"].err
     assert "gc 50 % of free blocks cannot be reached with op 7 %" in run_approxftl(
-        "sim", "--op=7%", "--gc=50%", "--requests=100").err
+        "sim", "--op=7%", "--gc=50%", "--gc_idle_limit=fixed", "--requests=100").err
     assert "cannot be reached" not in run_approxftl("sim", "--op=7%", "--gc=5%",
-                                                    "--requests=100").err
+                                                    "--gc_idle_limit=fixed", "--requests=100").err

@@ -227,8 +227,9 @@ static bool is_gc_watermark_high(const struct sim_result *result)
 		     aftl_units_per_program(&result->geo);
 	u64 relocated = counters->programmed_gc_units;
 
-	return result->config.gc > LATE_GC && !does_gc_watermark_exceed_spare_space(result) &&
-	       relocated > urgent && 2 * (relocated - urgent) > sim_sum_programmed_units(counters);
+	return result->config.gc_idle_limit == AFTL_GC_IDLE_FIXED && result->config.gc > LATE_GC &&
+	       !does_gc_watermark_exceed_spare_space(result) && relocated > urgent &&
+	       2 * (relocated - urgent) > sim_sum_programmed_units(counters);
 }
 
 static void warn_of_gc_watermark(const struct sim_report *all)
@@ -246,7 +247,7 @@ static void warn_of_gc_watermark(const struct sim_report *all)
 	}
 	if (find_first_matching_run(all, is_gc_watermark_high, name))
 		complain_as("sim",
-			    "warning: %s: collection in idle time wrote more than half of the data, because it begins early: --gc 3%% leaves more spare space, for fewer writes to flash",
+			    "warning: %s: collection in idle time wrote more than half of the data, because it begins early: --gc_idle_limit adaptive leaves more spare space, for fewer writes to flash",
 			    name);
 }
 

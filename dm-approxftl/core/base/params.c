@@ -10,6 +10,7 @@ static const char *const order_words[] = { "read_first", "fcfs", NULL };
 static const char *const cache_commands_words[] = { "off", "read", "program", "both", NULL };
 static const char *const suspend_words[] = { "off", "program", "erase", "both", NULL };
 static const char *const gc_mode_words[] = { "block", "paced", NULL };
+static const char *const gc_idle_limit_words[] = { "fixed", "adaptive", NULL };
 static const char *const placement_isolation_words[] = { "initial", "persistent", NULL };
 static const char *const fill_words[] = { "none", "sequential", "random", NULL };
 static const char *const cell_model_words[] = { "constant", "voltage", NULL };
@@ -78,7 +79,7 @@ static const u8 live[] = {
 	AT(rber), AT(rber_approx), AT(misprograms), AT(ecc_bits), AT(ecc_levels), AT(program_foggy),
 	AT(queue_weights), AT(suspend_for_write), AT(gc_mode), AT(gc_pace),
 	AT(multi_plane_read), AT(write_expire), AT(cache_commands), AT(cache_busy),
-	AT(suspend_reads), AT(housekeeping), AT(housekeeping_every),
+	AT(suspend_reads), AT(housekeeping), AT(housekeeping_every), AT(gc_idle_limit),
 };
 
 /* A unit such as "ms", and its value in stored units; tables of units start with the largest. */

@@ -58,6 +58,12 @@ enum aftl_gc_mode {
 	AFTL_GC_PACED,
 };
 
+/* Values of the parameter "gc_idle_limit": free blocks up to which idle dies collect */
+enum aftl_gc_idle_limit {
+	AFTL_GC_IDLE_FIXED,
+	AFTL_GC_IDLE_ADAPTIVE,
+};
+
 enum aftl_cache_commands {
 	AFTL_CACHE_COMMANDS_OFF,
 	AFTL_CACHE_COMMANDS_READ,

@@ -8,6 +8,7 @@
 #include "core/ftl/block.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/fine-pending.h"
+#include "core/ftl/gc-margin.h"
 #include "core/ftl/gc-watermark.h"
 #include "core/ftl/lun.h"
 #include "core/ftl/placement-handle.h"
@@ -393,6 +394,7 @@ static void reset_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
 	lun->free_tail = AFTL_NIL;
 	lun->free_blocks = 0;
 	lun->good_blocks = 0;
+	aftl_gc_margin_reset(lun);
 }
 
 static void init_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)

@@ -257,6 +257,12 @@ void aftl_apply_config(struct aftl *ftl)
 	ftl->completion.special = ftl->completion.link_paced || ftl->ops->waits;
 	ftl->gc_blocks = max((u32)(ftl->geo.blocks_per_lun * config->gc / 10000),
 			     aftl_count_gc_reserve_blocks(ftl) + 1);
+	ftl->gc_margin_base = aftl_count_gc_reserve_blocks(ftl) + 1;
+	if (config->gc_mode == AFTL_GC_PACED)
+		ftl->gc_margin_base += (u32)config->gc_pace;
+	/* The dynamic SLC cache takes the blocks that the fixed watermark keeps free. */
+	ftl->gc_margin_is_adaptive =
+		config->gc_idle_limit == AFTL_GC_IDLE_ADAPTIVE && !config->slc_dynamic;
 	ftl->gc_idle_valid = (u32)(ftl->geo.block_ppns * config->gc_idle_valid / 10000);
 	ftl->copy_passes = count_passes_to_relocate_block(ftl);
 	ftl->streams = count_policy_streams(ftl->type);

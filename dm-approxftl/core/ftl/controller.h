@@ -111,6 +111,8 @@ struct aftl {
 	u32 gc_blocks;
 	u32 gc_max_valid;
 	u32 gc_idle_valid;
+	bool gc_margin_is_adaptive;
+	u32 gc_margin_base; /* free blocks of a LUN without which writes wait for GC */
 
 	struct aftl_command *commands;
 	u32 command_count;

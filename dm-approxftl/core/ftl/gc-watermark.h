@@ -38,11 +38,18 @@ static inline bool aftl_gc_is_urgent(const struct aftl *ftl, const struct aftl_l
 					   aftl_count_blocks_for_retirement(ftl, lun);
 }
 
-/* Return true if the free blocks are below the watermark of parameter "gc". */
+/*
+ * Return true if the free blocks are below the watermark of background GC: that of parameter "gc",
+ * or a lower one that depends on the writes, see gc-margin.c.
+ */
 static inline bool aftl_lun_is_below_gc_watermark(const struct aftl *ftl,
 						  const struct aftl_lun *lun)
 {
-	return lun->free_blocks < ftl->gc_blocks + aftl_count_unused_static_slc_blocks(ftl, lun);
+	u32 blocks = ftl->gc_blocks;
+
+	if (ftl->gc_margin_is_adaptive)
+		blocks = min(blocks, ftl->gc_margin_base + lun->margin.blocks);
+	return lun->free_blocks < blocks + aftl_count_unused_static_slc_blocks(ftl, lun);
 }
 
 /* Return true if @lun can store @units more logical pages beside those it has or is writing. */

@@ -76,6 +76,7 @@ struct aftl_foggy_block;
  * @disturbed: closed block that reached the read-disturb limit, or NULL
  * @wear: erase counts
  * @pace: budget of paced GC
+ * @margin: free blocks that background GC keeps, with gc_idle_limit adaptive
  */
 struct aftl_lun {
 	u32 index;
@@ -137,6 +138,7 @@ struct aftl_lun {
 	struct aftl_block *disturbed;
 	struct aftl_wear wear;
 	struct aftl_gc_pace pace;
+	struct aftl_gc_margin margin;
 };
 
 static_assert(!offsetof(struct aftl_lun, index), "for aftl_lun_index()");

@@ -7,6 +7,7 @@
 #include "core/ftl/block.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/fine-pending.h"
+#include "core/ftl/gc-margin.h"
 #include "core/ftl/l2p.h"
 #include "core/ftl/lost-data.h"
 #include "core/ftl/lun.h"
@@ -816,6 +817,7 @@ void aftl_commit_block_erase(struct aftl *ftl, struct aftl_lun *lun, struct aftl
 	if (ftl->ops->erase)
 		ftl->ops->erase(ftl->host, aftl_page_ppn(&ftl->media, block, 0),
 				ftl->geo.block_ppns);
+	aftl_gc_margin_adapt_before_erase(ftl, lun);
 	lun->wear.due++;
 	lun->wear.most = max(lun->wear.most, block->erases);
 	if (!block->failing && !block_is_worn_out(ftl, block)) {

@@ -79,6 +79,20 @@ struct aftl_gc_pace {
 };
 
 /**
+ * struct aftl_gc_margin - free blocks that background GC of a LUN keeps beyond those it must keep
+ * @blocks: their number, at least one
+ * @unused: fewest of them that were still free at an erase of the current period
+ * @erases: erases in the current period
+ * @emergency: emergency GC has run since the last erase
+ */
+struct aftl_gc_margin {
+	u32 blocks;
+	u32 unused;
+	u32 erases;
+	bool emergency;
+};
+
+/**
  * struct aftl_wear - erase counts of a LUN, for wear levelling
  * @due: erases since the last wear-levelling move began; a search without result lowers it
  * @most: highest erase count of a block that is not bad

@@ -137,6 +137,7 @@ static noinline bool sched_start_paced_gc(struct aftl *ftl, struct aftl_lun *lun
 	if (!sched_start_background_task(ftl, lun, true))
 		return false;
 	ftl->stats.counters.gc_paced_steps++;
+	lun->margin.emergency = true;
 	return true;
 }
 
@@ -165,6 +166,7 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 		if (sched_start_stripe_read(ftl, lun) ||
 		    sched_start_background_task(ftl, lun, true)) {
 			ftl->stats.counters.gc_urgent_steps++;
+			lun->margin.emergency = true;
 			return true;
 		}
 		/*

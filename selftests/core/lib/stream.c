@@ -208,7 +208,7 @@ static void randomize_suspend_and_cache_commands(struct aftl_config *config)
 	config->suspend_reads = aftl_random_below(&random, 4);
 }
 
-/* The seed enables paced GC on half of the devices. */
+/* The seed enables paced GC, and an adaptive limit of idle GC, on half of the devices each. */
 static void randomize_gc_pace(struct aftl_config *config)
 {
 	struct aftl_random random = { config->seed ^ 6 };
@@ -219,6 +219,7 @@ static void randomize_gc_pace(struct aftl_config *config)
 	config->write_expire = aftl_random_below(&random, 3) * 500000ULL;
 	config->housekeeping = aftl_random_below(&random, 2) * 3000000ULL;
 	config->housekeeping_every = 1 + aftl_random_below(&random, 10000000);
+	config->gc_idle_limit = aftl_random_below(&random, 2);
 }
 
 /* Draw the queue depth and the parameters of garbage collection. */

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Free blocks that background GC keeps with gc_idle_limit adaptive. */
+#ifndef AFTL_GC_MARGIN_H
+#define AFTL_GC_MARGIN_H
+
+struct aftl;
+struct aftl_lun;
+
+void aftl_gc_margin_reset(struct aftl_lun *lun);
+void aftl_gc_margin_adapt_before_erase(const struct aftl *ftl, struct aftl_lun *lun);
+
+#endif
