@@ -28,9 +28,10 @@ import functools
 import math
 import re
 import sys
+import textwrap
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -246,9 +247,22 @@ def wrap_list_item(text: str, width: int = 100) -> Iterator[str]:
 
 
 def make_verdict_summary_lines() -> list[str]:
-    """Return the summary of stated verdicts as a table for a document."""
-    return format_table_as_markdown(count_verdicts_by_system(
-        [(entry.id[:2], entry.verdict) for entry in register_entries_by_id().values()]))
+    """Return the summary of stated verdicts as a table for a document, and a sentence about it."""
+    entries = register_entries_by_id().values()
+    table = format_table_as_markdown(count_verdicts_by_system(
+        [(entry.id[:2], entry.verdict) for entry in entries]))
+    exact, measured = split_reproduced_entries(entries)
+    text = (f"Of the {len(exact) + len(measured)} reproduced entries {len(exact)} have the exact "
+            "outcome of a rule, such as the order of programs in an example of the paper; their "
+            f"tolerance is 0. The other {len(measured)} have a measured figure.")
+    return [*table, "", *textwrap.wrap(text, 100)]
+
+
+def split_reproduced_entries(entries: Iterable[Entry]) -> tuple[list[str], list[str]]:
+    """Return the ids of reproduced entries: those with an exact outcome, and the others."""
+    found = [entry for entry in entries if entry.verdict == "reproduced"]
+    return ([entry.id for entry in found if entry.within == 0],
+            [entry.id for entry in found if entry.within != 0])
 
 
 def generated_lines_by_document() -> dict[Path, list[str]]:

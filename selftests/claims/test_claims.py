@@ -93,6 +93,14 @@ def test_the_summary_counts_the_verdicts_of_the_register() -> None:
 ENTRY = register.Entry("XX-1.1", "1", "x", "direction", paper=10, within=1, direction=(0, 100))
 
 
+def test_the_summary_separates_exact_outcomes_from_measured_figures() -> None:
+    near = replace(ENTRY, verdict="reproduced")
+    exact = replace(near, id="XX-1.2", within=0)
+    limits = replace(near, id="XX-1.3", within=None, band=(0, 1))
+    assert register.split_reproduced_entries([ENTRY, near, exact, limits, replace(
+        exact, id="XX-1.4", verdict="mechanism")]) == (["XX-1.2"], ["XX-1.1", "XX-1.3"])
+
+
 @pytest.mark.parametrize(("entry", "values", "verdict"), [
     (ENTRY, (10.9,), "reproduced"),
     (ENTRY, (11.1,), "direction"),
