@@ -217,7 +217,7 @@ CONTROLS = (
     Control("RE-20", (0, 1, 2, 3), "one candidate", "--candidates 1"),
     Control("RE-20", (5, 6), "reads and writes of two bits take as long",
             "--read_mlc 132us --program_mlc 3400us --reprogram 3400us"),
-    Control("RE-20", (10, 11, 12), "an update is cold after a microsecond",
+    Control("RE-20", (10, 11, 12, 15), "an update is cold after a microsecond",
             "--zone1 1us --zone2 2us --zone3 3us"),
     Control("RE-15", (1,), "all reads take as long", "--read_mlc 66us --program_mlc 3400us"),
     Control("RE-13", (0, 1), "hot data lives for long", "--active-set 30%"),

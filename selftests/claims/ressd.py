@@ -524,7 +524,8 @@ def measure_requests_to_plane(volume: str) -> list[float]:
     path = generate_requests_to_plane(volume, get_seed_of_runs())
     given = {"trace": str(path), "arrival": "trace"}
     runs = results_of_study("ressd-volumes", "on", "policy", given=given | FASTER)
-    real = results_of_study("ressd-volumes", on="4 devices", given=given | {"buffer": "0"})
+    real, real_members = (results_of_study("ressd-volumes", on=on, given=given | {"buffer": "0"})
+                          for on in ("4 devices", "10 devices"))
     fresh = results_of_study("ressd-volumes", on="4 devices", policy="tlc",
                              given=given | FASTER | {"requests": 1})["tlc"]
     usual, members = runs["4 devices"], runs["10 devices"]
@@ -549,6 +550,7 @@ def measure_requests_to_plane(volume: str) -> list[float]:
             compute_result_change_from_tlc(usual, "collection_ns"),
         *(100 * part / consumed for part in (consumed - sum(relocated), *relocated)),
         response_change_from_tlc(real, "read"), response_change_from_tlc(real),
+        response_change_from_tlc(real_members) - response_change_from_tlc(real),
         measure_free_space(usual), measure_free_space(few),
         compute_result_change_from_tlc(dead), compute_result_change_from_tlc(few_dead),
         compute_result_change_from_tlc(members) - compute_result_change_from_tlc(usual),
@@ -565,12 +567,12 @@ def measure_re20_single_volumes() -> list[Measured]:
     """Measure the requests to one plane for each volume of Table 6; average over the volumes."""
     by_volume = {row[0]: measure_requests_to_plane(row[0]) for row in PUBLISHED}
     (pages, erases, erases_tlc, erases_ours, each, collection, host, collected, displaced, read,
-     write, free, free_few, dead, few_dead, members, hot, alone, alone_wide, virtual, displaced_few,
-     *zones) = map(arithmetic_mean, zip(*by_volume.values(), strict=True))
+     write, write_members, free, free_few, dead, few_dead, members, hot, alone, alone_wide, virtual,
+     displaced_few, *zones) = map(arithmetic_mean, zip(*by_volume.values(), strict=True))
     shares = host, collected, displaced
     # The paper's Fig. 15 has counts of erases, where other figures have them relative to TLC.
     together = 100 * (erases_ours / erases_tlc - 1)
-    much = sum(figures[11] >= 8 for figures in by_volume.values())
+    much = sum(figures[12] >= 8 for figures in by_volume.values())
     return [
         pack_results(pages),
         pack_results(together, shown=f"{together:.1f}; mean of the changes: {erases:.1f}"),
@@ -579,12 +581,12 @@ def measure_re20_single_volumes() -> list[Measured]:
                      f"{displaced_few:.1f} displaced"),
         pack_results(read), pack_results(write),
         pack_results(free, shown=f"{free:.1f}; one candidate: {free_few:.1f}"),
-        pack_results(much, by_volume["PROJ_4"][11], shown=f"{much} {by_volume['PROJ_4'][11]:.2f}"),
+        pack_results(much, by_volume["PROJ_4"][12], shown=f"{much} {by_volume['PROJ_4'][12]:.2f}"),
         pack_results(dead, shown=f"{dead:.1f}; one candidate: {few_dead:.1f}"),
         pack_results(members), pack_results(hot),
         pack_results(alone, shown=f"{alone:.1f}; three planes: {alone_wide:.1f}",
                      holds=pages < alone),
-        pack_results(virtual), pack_results(*zones),
+        pack_results(virtual), pack_results(*zones), pack_results(write_members),
     ]
 
 
