@@ -54,6 +54,25 @@ def test_the_zones_of_the_zn540_are_emulated() -> None:
     assert run_approxftl("sim", *device, *stream, "--open-zones", str(active + 1)).code
 
 
+def test_appends_fill_the_zones_in_order() -> None:
+    """Zone appends write what writes at the write pointer write; the device counts them."""
+    writes, appends = simulate_zoned_device(), simulate_zoned_device("--append")
+    counted = [run["counters"].pop("zone_append_requests") for run in (writes, appends)]
+    assert counted == [0, appends["counters"]["host_write_requests"]] and counted[1] > 9000
+    assert writes["counters"] == appends["counters"] and writes["zones"] == appends["zones"]
+    assert not appends["counters"]["host_failed_requests"]
+
+
+def test_the_controller_takes_longer_for_appends() -> None:
+    """One request at a time: the controller is the bottleneck, and each append costs the more."""
+    stream = ("--write-share", "100%", "--size", "4KiB", "--requests", "10k", "--depth", "8",
+              "--controller_command", "50us", "--controller_append", "100us")
+    means = [get_only_run(run_sim(*DEVICE, "--program=1us", "--workload", "zones", *stream,
+                                  *more))["timing"]["write_response"]["mean_ns"] / 8e3
+             for more in ((), ("--append",))]
+    assert means == pytest.approx([50, 150], rel=0.03)
+
+
 def test_a_saved_zoned_device_is_loaded_and_written_further(tmp_path: Path) -> None:
     saved = str(tmp_path / "device")
     simulate_zoned_device("--dump", saved)
@@ -66,6 +85,7 @@ def test_a_saved_zoned_device_is_loaded_and_written_further(tmp_path: Path) -> N
     (("--size", "24KiB"), "not a multiple of requests of 24576"),
     (("--open-zones", "15"), "leave none to go on with"),
     (("--record", "/dev/null"), "records have no resets of zones"),
+    (("--append", "--zoned", "0"), "only a device with zones has appends"),
 ])
 def test_invalid_zone_options_are_refused(more: tuple[str, ...], why: str) -> None:
     done = run_approxftl("sim", *DEVICE, *STREAM, *more)

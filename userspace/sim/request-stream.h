@@ -17,7 +17,7 @@ struct sim_options;
  * @op: enum aftl_op
  * @class: enum aftl_class
  * @level: quality level of an approximate write, 0: unspecified
- * @flags: AFTL_REQUEST_FUA
+ * @flags: AFTL_REQUEST_FUA, AFTL_REQUEST_APPEND
  * @hint: placement and lifetime hint of a write
  * @queue: host queue
  */

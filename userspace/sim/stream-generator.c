@@ -63,6 +63,7 @@ struct open_zone {
  * @zone: grains in each
  * @zones: number of zones in the footprint
  * @zone_sectors: distance of the device's zones in sectors; 0: not a zoned device
+ * @append: writes to the device's zones are zone appends
  * @step: multiplier that scatters ranks, coprime to @places
  * @scatter: scatter the hot range, too
  * @cursor: next grain of a sequential workload
@@ -100,6 +101,7 @@ struct generator {
 	u32 zone;
 	u64 zones;
 	u64 zone_sectors;
+	bool append;
 	u64 step;
 	bool scatter;
 	u64 cursor;
@@ -329,7 +331,10 @@ static void draw_zone_write(struct generator *generator, struct sim_request *req
 		};
 		return;
 	}
-	first += (u64)open->written * generator->grain;
+	if (generator->append)
+		request->flags = AFTL_REQUEST_APPEND;
+	else
+		first += (u64)open->written * generator->grain;
 	sim_request_set_sectors(request, first, generator->grain, generator->unit_shift);
 	if (++open->written == generator->zone)
 		replace_full_zone(generator, open);
@@ -580,6 +585,9 @@ static int restrict_requests_to_zones(struct generator *generator,
 	u64 capacity = (u64)geo->zone_capacity << generator->unit_shift;
 	u32 zones = geo->zones ? (u32)(generator->footprint / zone_sectors) : 0;
 
+	if (!geo->zones && options->append)
+		return aftl_fail(error, -EINVAL,
+				 "--append: only a device with zones has appends; set zoned");
 	if (!geo->zones)
 		return 0;
 	if (options->workload != SIM_WORKLOAD_ZONES || options->discard_share ||
@@ -597,6 +605,7 @@ static int restrict_requests_to_zones(struct generator *generator,
 				 (unsigned long long)options->open_zones, zones,
 				 (unsigned long long)config->max_active_zones);
 	generator->zone_sectors = zone_sectors;
+	generator->append = options->append;
 	generator->zones = zones;
 	return 0;
 }

@@ -92,6 +92,8 @@ PARAM(ecc_retry, TIME, 0, SEC, 45 * US, "each extra sensing level of a precise p
 PARAM(controller, TIME, 0, MS, 0, "controller and link time of a request")
 PARAM(controller_command, TIME, 0, MS, 0,
 	"controller time per request, one request at a time, in each direction; 0: none")
+PARAM(controller_append, TIME, 0, MS, 0,
+	"time that is added to controller_command of a zone append; 0: none")
 PARAM(controller_vary, TIME, 0, MS, 0,
 	"mean of a random time that is added to controller_command, distributed exponentially")
 PARAM(housekeeping, TIME, 0, SEC, 0,

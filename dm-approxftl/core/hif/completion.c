@@ -16,10 +16,13 @@ static void completion_schedule_event_of_queue(struct aftl *ftl, u32 line)
 }
 
 /* End of the controller's work on a request: it works on one request per direction at a time. */
-static u64 compute_end_of_controller_work_ns(struct aftl *ftl, bool inward)
+static u64 compute_end_of_controller_work_ns(struct aftl *ftl, const struct aftl_request *request,
+					     bool inward)
 {
 	u64 ns = ftl->config.controller_command;
 
+	if (request->flags & AFTL_REQUEST_APPEND)
+		ns += ftl->config.controller_append;
 	if (ftl->config.controller_vary)
 		ns += aftl_random_exponential(&ftl->completion.vary, ftl->config.controller_vary);
 	if (!ns)
@@ -48,7 +51,7 @@ static u64 compute_end_of_link_transfer_ns(struct aftl *ftl, const struct aftl_r
 	bool inward = request->op != AFTL_OP_READ;
 	bool data = !inward || request->op == AFTL_OP_WRITE;
 	u64 ns = data ? compute_link_transfer_ns(ftl, request) : 0;
-	u64 ready_ns = compute_end_of_controller_work_ns(ftl, inward);
+	u64 ready_ns = compute_end_of_controller_work_ns(ftl, request, inward);
 
 	if (ftl->unit_link_ns)
 		ns += ftl->config.link_command;

@@ -309,6 +309,7 @@ static void randomize_latencies(struct aftl_config *config, struct aftl_random *
 	config->link_command = aftl_random_below(random, 2) * 1000;
 	config->controller_command = config->seed % 4 == 1 ? 1500 : 0;
 	config->controller_vary = config->seed % 3 == 1 ? 2000 : 0;
+	config->controller_append = config->seed % 5 == 1 ? 3000 : 0;
 }
 
 void test_randomize_options(struct test_device *device, struct aftl_random *random)
