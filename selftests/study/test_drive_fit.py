@@ -132,7 +132,7 @@ class Pretended:
                   "parameters": defaultdict(lambda: 30.0, read_ns=3e4, read_first_ns=3e4,
                                             read_last_ns=3e4, read_move_ns=3e4, program_ns=3e4,
                                             command_ns=5e3, row=4, suspend_step_ns=1e5,
-                                            suspend_limit=6, suspend_reads=2),
+                                            erase_ns=5e5, suspend_limit=6, suspend_reads=2),
                   "geometry": {"units": SHAPE.units, "unit_bytes": SHAPE.unit_bytes,
                                "physical_bytes": SHAPE.superblock, "blocks_per_lun": 1}}
         found = dict.fromkeys(runs, result)

@@ -52,6 +52,8 @@ class Drive:
     band: float = 0.05
     #: The fitted parameters of the profile; empty if the profile is another drive's.
     free: tuple[Free, ...] = ()
+    #: Options that give the device zones, for tables of zone appends; empty if it has none.
+    zoned: tuple[str, ...] = ()
     #: Options that replace the profile of this name, to try another profile.
     options: tuple[str, ...] = ()
 
@@ -75,21 +77,30 @@ FIRST = Free("read_first", 15, 100, 1, "us")
 LAST = Free("read_last", 20, 150, 1, "us")
 #: Read time of relocation: planes sense together, so a page takes no longer than alone.
 MOVE = Free("read_move", 5, 60, 1, "us")
+STEP = Free("suspend_step", 20, 600, 2, "us")
+ERASE = Free("erase", 100, 2000, 2, "us")
+#: Free blocks that idle dies keep: garbage collection of idle times makes reads wait.
+IDLE = Free("gc", 1, 30, 0.5, "%")
 
 #: In the order of the report.
 DRIVES = (
     Drive("micron-7450-max", "Micron 7450 MAX 800 GB", 800166076416, "baseline",
-          int(2.1 * GIB), 1.038, 0.03, (SPARE, READ, LAST, MOVE)),
+          int(2.1 * GIB), 1.038, 0.03,
+          (SPARE, READ, LAST, MOVE, STEP, ERASE, IDLE)),
     Drive("solidigm-p5520", "Solidigm D7-P5520 1.92 TB", 1920383410176, "separated",
-          int(8.6 * GIB), 1.105, free=(SPARE, READ, FIRST, MOVE)),
+          int(8.6 * GIB), 1.105,
+          free=(SPARE, READ, FIRST, MOVE, STEP, ERASE, IDLE)),
     Drive("kioxia-cm7r", "Kioxia CM7-R 3.84 TB", 3840755982336, "baseline", int(4.3 * GIB),
           free=(SPARE, READ, FIRST, Free("program", 10, 120, 1, "us"), Free("row", 1, 12, 1))),
     Drive("samsung-pm9a3", "Samsung PM9A3 960 GB", 960197124096, "baseline", int(4.3 * GIB),
-          free=(SPARE, READ, LAST, MOVE)),
+          free=(SPARE, READ, LAST, MOVE, STEP, ERASE, IDLE)),
     Drive("wd-dc-960", "WD DC series 960 GB, model not named", 960197124096, "separated",
-          int(4.3 * GIB), free=(SPARE, READ, LAST, MOVE)),
+          int(4.3 * GIB), free=(SPARE, READ, LAST, MOVE, STEP, ERASE, IDLE)),
+    # A zone is a superblock, as in the ZN540; the buffer holds what open zones have not filled.
     Drive("wd-zn540", "WD Ultrastar DC ZN540 1 TB", 1020678963200, "baseline", int(1.05 * GIB),
+          zoned=("--zoned=128MiB", "--zone_capacity=96MiB", "--buffer=48MiB"),
           free=(READ, LAST, Free("command", 0, 20, 0.5, "us"),
+                Free("controller_append", 0, 20, 0.1, "us"),
                 Free("suspend_step", 20, 600, 10, "us"), Free("suspend_limit", 1, 20, 1),
                 Free("suspend_reads", 1, 16, 1))),
     Drive("wd-conventional", "WD, not named, a sibling of the ZN540", 1020678963200, "baseline",

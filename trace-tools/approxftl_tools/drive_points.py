@@ -336,6 +336,9 @@ class Table:
         depth, size = int(row["queue_depth"]) * int(row["streams"]), int(row["block_kib"])
         count = self.shape.request_count_for_capacity_share(0.5, size << 10)
         order = [] if row["operation"] == "random-write" else ["--workload=sequential"]
+        if row["operation"] == "append" and self.drive.zoned:
+            order = [*self.drive.zoned, "--workload=zones", f"--open-zones={row['streams']}",
+                     "--append"]
         load = Load(("--fill=none", "--write-share=100%", f"--size={size << 10}",
                      f"--depth={depth}", *order, f"--warmup={count // 4}",
                      f"--requests={count - count // 4}"))
