@@ -20,7 +20,7 @@ from selftests.claims.rows import (
     sensing_us_per_page,
 )
 from selftests.claims.runs import Json, run_two_streams_on_one_device
-from selftests.claims.studies import record_files_of_trace_volumes, results_of_study
+from selftests.claims.studies import list_record_files_of_trace_volumes, results_of_study
 
 from approxftl_tools import aft
 
@@ -49,7 +49,7 @@ def measure_ag2_write_costs() -> list[Measured]:
 def measure_ag3_page_classes() -> list[Measured]:
     """Count page classes of request streams; synthetic ones are made with the paper's shares."""
     found = [census.classify_pages(census.read_record_file_accesses(path))
-             for path in record_files_of_trace_volumes().values()]
+             for path in list_record_files_of_trace_volumes().values()]
     return [pack_results_and_mean(100 * one.read_only_share for one in found),
             pack_results_and_mean(100 * one.write_only_share for one in found)]
 
@@ -57,7 +57,7 @@ def measure_ag3_page_classes() -> list[Measured]:
 def list_agcr_runs(state: str = "the profile's rate of errors") -> dict[str, dict[str, Json]]:
     """Return the runs of AGCR, of its ablations and of the policies compared, by volume name."""
     found = results_of_study("agcr-schemes", "trace", "scheme", state=state)
-    return dict(zip(record_files_of_trace_volumes(), found.values(), strict=True))
+    return dict(zip(list_record_files_of_trace_volumes(), found.values(), strict=True))
 
 
 def compute_latency_savings(scheme: str, rival: str,
@@ -95,7 +95,7 @@ def measure_ag6_history_windows() -> list[Measured]:
     """Vary AGCR's history window; low-cost writes must go to write-only pages."""
     windows = results_of_study("agcr-windows", "trace", "history")
     accuracies, right = [], True
-    for name, path in record_files_of_trace_volumes().items():
+    for name, path in list_record_files_of_trace_volumes().items():
         accesses = census.read_record_file_accesses(path)
         found = [census.apply_agcr_rule(accesses, window) for window in range(3)]
         low = [run["mode_pages"]["coarse"] for run in windows[name.partition(" ")[2]].values()]
@@ -158,7 +158,7 @@ def list_results_on_prewritten_devices(policy: str, *options: str) -> list[Json]
     return [run_two_streams_on_one_device((*device, *common,
                                            f"--trace={copy_record_with_reads_as_writes(path)}"),
                                           (*common, f"--trace={path}"))
-            for path in record_files_of_trace_volumes("agcr-combinations").values()]
+            for path in list_record_files_of_trace_volumes("agcr-combinations").values()]
 
 
 def measure_ag9_reads_of_written_data() -> list[Measured]:

@@ -40,7 +40,7 @@ class Control:
     streams: str = ""
 
     @property
-    def falsified_setting_text(self) -> str:
+    def describe_falsified_setting(self) -> str:
         return self.arguments or self.constant or self.streams or f"mutant {self.mutant}"
 
     def measure_claim_under_falsification(self) -> list[Judged] | list[Claim]:
@@ -286,7 +286,7 @@ def run_negative_controls(ids: Sequence[str]) -> int:
         held += bool(still)
         rows = " ".join(str(i + 1) for i in control.rows)
         print(f"{control.id:6}{'HOLDS' if still else 'misses':8}row {rows:18}{control.false}: "
-              f"{control.falsified_setting_text}",
+              f"{control.describe_falsified_setting}",
               *(f"\n{'':14}{format_claim_row(row)}" for row in still), flush=True)
     missing = [(id_, what) for id_ in ids for what in find_claim_rows_without_negative_control(id_)]
     for id_, what in missing:

@@ -42,7 +42,7 @@ def convert_real_trace(path: Path, *options: str, name: str = "") -> Path | None
     return out
 
 
-def link_record_file(path: Path) -> Path:
+def link_record_file_as_trace(path: Path) -> Path:
     """Link a record file into the directory where studies look for traces."""
     link = scratch_directory() / path.name
     link.unlink(missing_ok=True)
@@ -54,7 +54,7 @@ def link_record_file(path: Path) -> Path:
 def list_real_trace_files() -> dict[str, Path]:
     """Return the real traces as record files; `approxftl trace convert` finds their format."""
     files = sorted(path for path in Path(real_trace_directory()).iterdir() if path.is_file())
-    records = {f"trace {path.stem}": link_record_file(path) if path.suffix == ".aft"
+    records = {f"trace {path.stem}": link_record_file_as_trace(path) if path.suffix == ".aft"
                else convert_real_trace(path) for path in files}
     found = {name: path for name, path in records.items() if path}
     if not found:

@@ -30,12 +30,12 @@ false_mutants: tuple[str, ...] = ()
 false_streams: Json = {}
 
 
-def build_directory() -> Path:
+def get_build_directory() -> Path:
     return Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 
 
 def program_under_test() -> Path:
-    return Path(os.environ.get("APPROXFTL", build_directory() / "approxftl")).absolute()
+    return Path(os.environ.get("APPROXFTL", get_build_directory() / "approxftl")).absolute()
 
 
 def get_seed_of_runs() -> str:
@@ -78,7 +78,7 @@ def program_with_mutants(mutants: tuple[str, ...]) -> Path:
     if not mutants:
         return program_under_test()
     changed = repr((cached_file_digest(program_under_test()), list_edits_of_mutants(mutants)))
-    built = build_directory() / "cache/claims" / hashlib.sha256(changed.encode()).hexdigest()
+    built = get_build_directory() / "cache/claims" / hashlib.sha256(changed.encode()).hexdigest()
     built.parent.mkdir(parents=True, exist_ok=True)
     if not built.exists():
         build_with_mutants(mutants)

@@ -36,11 +36,11 @@ def read_claim_study(name: str, given: Mapping[str, Any]) -> Plan:
     if "trace" in vary and real:
         vary["trace"] = [volume.stem for volume in real_traces.list_real_trace_files().values()]
     setting = Setting(full=real, traces=real_traces.scratch_directory() if real else None,
-                      made=runs.build_directory() / "cache/claims/traces", more=more)
+                      made=runs.get_build_directory() / "cache/claims/traces", more=more)
     return study_plan.read_study(path, runs.program_under_test(), setting=setting, sure=True)
 
 
-def record_files_of_trace_volumes(name: str = "agcr-windows") -> dict[str, Path]:
+def list_record_files_of_trace_volumes(name: str = "agcr-windows") -> dict[str, Path]:
     """Return the record files that a study replays, by the name of their volume."""
     kind = "trace" if real_traces.real_trace_directory() else "synthetic"
     return {f"{kind} {dict(point.varied)['trace']}": Path(word.partition("=")[2])
@@ -77,7 +77,7 @@ def results_of_study(name: str, *axes: str, given: Mapping[str, Any] | None = No
     program = runs.program_with_mutants(runs.false_mutants)
     points = tuple(falsify_study_run(point, program) for point in plan.points
                    if has_varied_option_values(dict(point.varied), where))
-    store = Store(runs.build_directory() / "cache/claims/results")
+    store = Store(runs.get_build_directory() / "cache/claims/results")
     require_point_results(points, store, Processes(program, os.cpu_count() or 1))
     found: dict[str, Any] = {}
     for group in group_points_ignoring_seed(replace(plan, points=points), store):

@@ -138,7 +138,7 @@ def count_commits() -> int:
 
 @pytest.mark.parametrize("control",
                          negative_controls.choose_rotating_negative_controls(2, count_commits()),
-                         ids=lambda control: control.falsified_setting_text)
+                         ids=lambda control: control.describe_falsified_setting)
 def test_a_negative_control_makes_its_claims_fail(control: negative_controls.Control) -> None:
     with runs.falsified_settings(("--requests=100000",) if control.id.startswith("HY") else ()):
         assert control.find_claim_rows_held_despite_falsification() == []
@@ -154,14 +154,14 @@ def test_ineffective_and_missing_negative_controls_are_reported(
 
 
 def test_request_streams_of_negative_controls_are_separate_files() -> None:
-    usual = studies.record_files_of_trace_volumes()
+    usual = studies.list_record_files_of_trace_volumes()
     assert [path.name.partition("-")[0] for path in usual.values()] == ["HM_0", "PRN_1", "PROJ_1"]
     with runs.falsified_settings(made_by={"reads-of-a-place": 40, "requests": 100}):
-        other = studies.record_files_of_trace_volumes()
+        other = studies.list_record_files_of_trace_volumes()
     assert other.keys() == usual.keys() and not set(other.values()) & set(usual.values())
     assert all(len(aft.open_record_file(path).get_operation_codes_of_records()) == 100
                for path in other.values())
-    assert studies.record_files_of_trace_volumes() == usual
+    assert studies.list_record_files_of_trace_volumes() == usual
 
 
 def test_negative_controls_override_the_options_of_a_study(tmp_path: Path,
@@ -220,7 +220,7 @@ def test_converted_real_traces_keep_their_requests(
     found = real_traces.list_real_trace_files()
     assert "README skipped: " in capsys.readouterr().err
     names = {f"trace {name}" for name in synthetic_traces}
-    assert set(found) == names == set(studies.record_files_of_trace_volumes())
+    assert set(found) == names == set(studies.list_record_files_of_trace_volumes())
     for name, stream in synthetic_traces.items():
         file = aft.open_record_file(found[f"trace {name}"])
         for column, wanted in (("off_sect", stream.off_sect), ("nsect", stream.nsect),
@@ -243,7 +243,9 @@ def test_claims_accept_traces_instead_of_synthetic_streams(synthetic_traces: dic
 
 @pytest.mark.parametrize("id_", TRACED_ARRAYS)
 @pytest.mark.in_turn
-def test_claims_about_arrays_accept_traces(synthetic_traces: dict[str, Stream], id_: str) -> None:
+def test_claims_about_raid_arrays_accept_real_traces(
+    synthetic_traces: dict[str, Stream], id_: str
+) -> None:
     # Use small planes.
     with runs.falsified_settings(("--blocks=96",)):
         found = claims.judge_claim_results(id_, claims.CLAIMS[id_]())

@@ -217,9 +217,9 @@ static void check_wrong_stats_refused(void)
 	CHECK_EQ(target_stats_parse(&stats, "host_read_requests 1 2", &error), -EINVAL);
 }
 
-static void check_block_survey_is_parsed(void)
+static void check_block_list_reply_is_parsed(void)
 {
-	struct block_survey survey = { 0 };
+	struct block_states survey = { 0 };
 	u32 next;
 
 	CHECK(!parse_block_list_reply(&survey,
@@ -238,13 +238,13 @@ static void check_block_survey_is_parsed(void)
 	CHECK_EQ(survey.wear_sum, 70010);
 }
 
-static void check_malformed_block_survey_is_refused(void)
+static void check_malformed_block_list_reply_is_refused(void)
 {
 	static const char *const wrong[] = {
 		"next", "next x", "0 free -", "0 free - 7\n", "0 free - x 1 0 0", "\n",
 		"free - 7 7",
 	};
-	struct block_survey survey = { 0 };
+	struct block_states survey = { 0 };
 	unsigned int i;
 	u32 next;
 
@@ -314,9 +314,9 @@ int main(void)
 		check_stats_after_reset);
 	tap_run("invalid answers to message `stats` are refused", check_wrong_stats_refused);
 	tap_run("the target's answers to the message `blocks` are parsed",
-		check_block_survey_is_parsed);
+		check_block_list_reply_is_parsed);
 	tap_run("`blocks` answers that describe no block are refused",
-		check_malformed_block_survey_is_refused);
+		check_malformed_block_list_reply_is_refused);
 	tap_run("runs of lost units are parsed, also of large devices",
 		check_lost_unit_ranges_are_parsed);
 	tap_run("error messages in the kernel log are found", check_kernel_log_messages);

@@ -205,7 +205,7 @@ def make_command_with_output(words: Words, what: str, path: str) -> list[str]:
     return line
 
 
-def list_contents_of_unwritten_output(what: str) -> tuple[bytes, ...]:
+def list_contents_meaning_no_output(what: str) -> tuple[bytes, ...]:
     """Return file contents that mean no output; none for --dropped, whose file may be empty."""
     return () if what == "--dropped" else (b"",)
 
@@ -263,7 +263,7 @@ class TestOutput:
             assert done.code == 0, done
             assert (copied_inputs / link).is_symlink()
             assert (copied_inputs / target).read_bytes() not in (
-                b"old", *list_contents_of_unwritten_output(what))
+                b"old", *list_contents_meaning_no_output(what))
         assert stat.S_IMODE((copied_inputs / "old").stat().st_mode) == 0o640
         assert not list_temporary_files(copied_inputs)
 
@@ -278,7 +278,7 @@ class TestOutput:
                 reader.kill()
         assert done.code == 0, done
         assert (copied_inputs / "pipe").is_fifo()
-        assert (copied_inputs / "piped").read_bytes() not in list_contents_of_unwritten_output(what)
+        assert (copied_inputs / "piped").read_bytes() not in list_contents_meaning_no_output(what)
 
     def test_output_goes_directly_to_a_device(self, words: Words, what: str,
                                               copied_inputs: Path) -> None:
@@ -304,7 +304,7 @@ class TestOutput:
         done = subprocess.run(make_command_with_output(words, what, "stdout"), cwd=copied_inputs,
                               input=CSV, capture_output=True, check=False)
         assert done.returncode == 0, done.stderr
-        assert done.stdout not in list_contents_of_unwritten_output(what)
+        assert done.stdout not in list_contents_meaning_no_output(what)
         assert (copied_inputs / "stdout").is_symlink()
         with (copied_inputs / "redirected").open("wb") as sink:
             sink.write(b"before\n")
@@ -313,7 +313,7 @@ class TestOutput:
                            input=CSV, stdout=sink, stderr=subprocess.DEVNULL, check=True)
         written = (copied_inputs / "redirected").read_bytes()
         assert written.startswith(b"before\n")
-        assert written[len(b"before\n"):] not in list_contents_of_unwritten_output(what)
+        assert written[len(b"before\n"):] not in list_contents_meaning_no_output(what)
 
     def test_a_full_disk_keeps_the_old_file(self, words: Words, what: str,
                                             copied_inputs: Path) -> None:

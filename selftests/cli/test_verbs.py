@@ -338,22 +338,22 @@ class Machine:
 
 
 @pytest.fixture
-def machine_with_root(tmp_path: Path) -> Machine:
+def fake_machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def test_doctor_reports_no_fault_on_a_good_machine(machine_with_root: Machine) -> None:
-    code, document = machine_with_root.run_doctor_for_json()
+def test_doctor_reports_no_fault_on_a_good_machine(fake_machine: Machine) -> None:
+    code, document = fake_machine.run_doctor_for_json()
     is_root = os.geteuid() == 0
-    assert machine_with_root.list_failed_doctor_checks() == {}
+    assert fake_machine.list_failed_doctor_checks() == {}
     assert (code, document["kernel"]) == (0 if is_root else 1, RELEASE)
     assert document["usable"] == {"native": is_root, "helpful": True, "virtual": True}
 
 
-def test_doctor_changes_nothing(machine_with_root: Machine) -> None:
-    before = machine_with_root.list_files_in_fake_root()
-    machine_with_root.run_doctor()
-    assert machine_with_root.list_files_in_fake_root() == before
+def test_doctor_changes_nothing(fake_machine: Machine) -> None:
+    before = fake_machine.list_files_in_fake_root()
+    fake_machine.run_doctor()
+    assert fake_machine.list_files_in_fake_root() == before
 
 
 FAULTS = [
@@ -383,50 +383,50 @@ FAULTS = [
 
 @pytest.mark.parametrize(("name", "text", "check", "remedy"), FAULTS)
 def test_doctor_finds_each_fault(
-    machine_with_root: Machine, name: str, text: str | None, check: str, remedy: str
+    fake_machine: Machine, name: str, text: str | None, check: str, remedy: str
 ) -> None:
     if text is None:
-        machine_with_root.remove_file_in_fake_root(name)
+        fake_machine.remove_file_in_fake_root(name)
     else:
-        machine_with_root.write_file_in_fake_root(name, text)
-    lacking = machine_with_root.list_failed_doctor_checks()
+        fake_machine.write_file_in_fake_root(name, text)
+    lacking = fake_machine.list_failed_doctor_checks()
     assert list(lacking) == [check]
     assert remedy in (lacking[check] or "")
-    code, document = machine_with_root.run_doctor_for_json()
+    code, document = fake_machine.run_doctor_for_json()
     group = next(one["group"] for one in document["checks"] if one["name"] == check)
     assert not document["usable"][group]
     assert group != "native" or code == 1
-    assert remedy in machine_with_root.run_doctor().stdout
+    assert remedy in fake_machine.run_doctor().stdout
 
 
-def test_doctor_reports_a_missing_module(machine_with_root: Machine) -> None:
-    machine_with_root.write_file_in_fake_root(f"lib/modules/{RELEASE}/modules.dep",
-                                              "kernel/drivers/md/dm-mod.ko:\n")
-    lacking = machine_with_root.list_failed_doctor_checks()
+def test_doctor_reports_a_missing_module(fake_machine: Machine) -> None:
+    fake_machine.write_file_in_fake_root(f"lib/modules/{RELEASE}/modules.dep",
+                                         "kernel/drivers/md/dm-mod.ko:\n")
+    lacking = fake_machine.list_failed_doctor_checks()
     assert list(lacking) == ["module", "module loaded"]
     assert f"/lib/modules/{RELEASE}/build" in (lacking["module"] or "")
-    machine_with_root.remove_file_in_fake_root(f"lib/modules/{RELEASE}/build/Makefile")
-    assert machine_with_root.list_failed_doctor_checks()["kernel headers"] \
+    fake_machine.remove_file_in_fake_root(f"lib/modules/{RELEASE}/build/Makefile")
+    assert fake_machine.list_failed_doctor_checks()["kernel headers"] \
         == f"apt-get install linux-headers-{RELEASE}"
 
 
-def test_doctor_accepts_a_loaded_module(machine_with_root: Machine) -> None:
-    machine_with_root.remove_file_in_fake_root(f"lib/modules/{RELEASE}/modules.dep")
-    machine_with_root.remove_file_in_fake_root(f"lib/modules/{RELEASE}/build/Makefile")
-    machine_with_root.write_file_in_fake_root("sys/module/dm_approxftl/version", "")
-    machine_with_root.write_file_in_fake_root("sys/module/module/parameters/sig_enforce", "Y\n")
-    machine_with_root.write_file_in_fake_root("dev/approxftl", "")
-    assert machine_with_root.list_failed_doctor_checks() == {}
-    machine_with_root.remove_file_in_fake_root("dev/approxftl")
-    assert machine_with_root.list_failed_doctor_checks() == {
+def test_doctor_accepts_a_loaded_module(fake_machine: Machine) -> None:
+    fake_machine.remove_file_in_fake_root(f"lib/modules/{RELEASE}/modules.dep")
+    fake_machine.remove_file_in_fake_root(f"lib/modules/{RELEASE}/build/Makefile")
+    fake_machine.write_file_in_fake_root("sys/module/dm_approxftl/version", "")
+    fake_machine.write_file_in_fake_root("sys/module/module/parameters/sig_enforce", "Y\n")
+    fake_machine.write_file_in_fake_root("dev/approxftl", "")
+    assert fake_machine.list_failed_doctor_checks() == {}
+    fake_machine.remove_file_in_fake_root("dev/approxftl")
+    assert fake_machine.list_failed_doctor_checks() == {
         "tags": "udevadm trigger --subsystem-match=misc"}
 
 
 def test_doctor_accepts_the_python_environment_that_make_deps_installs(
-        machine_with_root: Machine) -> None:
-    machine_with_root.remove_file_in_fake_root("usr/lib/python3/dist-packages/numpy")
-    machine_with_root.write_file_in_fake_root("user/.cache/approxftl/venv-0123/bin/python3", "")
-    assert machine_with_root.list_failed_doctor_checks() == {}
+        fake_machine: Machine) -> None:
+    fake_machine.remove_file_in_fake_root("usr/lib/python3/dist-packages/numpy")
+    fake_machine.write_file_in_fake_root("user/.cache/approxftl/venv-0123/bin/python3", "")
+    assert fake_machine.list_failed_doctor_checks() == {}
 
 
 def test_doctor_works_without_a_source_tree(tmp_path: Path) -> None:

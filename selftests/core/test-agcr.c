@@ -223,7 +223,7 @@ struct access_model {
 	u8 mode[1000];
 };
 
-static void model_agcr_access(struct access_model *model, u32 unit, bool write)
+static void apply_access_to_agcr_model(struct access_model *model, u32 unit, bool write)
 {
 	if (write)
 		model->mode[unit] = model->last[unit] == 'R' ? AFTL_MODE_NORMAL :
@@ -254,7 +254,7 @@ TAP_TEST(relocation_keeps_the_write_cost_of_data)
 		bool write = !model.last[unit] || aftl_random_below(&random, 2);
 
 		measure_access_ns(write, unit);
-		model_agcr_access(&model, unit, write);
+		apply_access_to_agcr_model(&model, unit, write);
 		if (i % 100 == 0)
 			compare_modes_with_model(&model);
 	}

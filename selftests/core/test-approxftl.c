@@ -169,7 +169,7 @@ static u32 find_next_page_of_class_in_model(enum role role, u32 page, bool appro
 	return page;
 }
 
-static enum role model_select_block(bool approximate)
+static enum role select_block_in_model(bool approximate)
 {
 	if (is_page_for_approximate_data(hand.flip[CHB], hand.next[CHB]) == approximate)
 		return CHB;
@@ -197,12 +197,12 @@ static void start_phase_2_of_model_block(void)
 	hand.exists[PHASE1] = false;
 }
 
-static void place_unit_in_model(bool approximate, u32 *block, u32 *page)
+static void choose_page_of_unit_in_model(bool approximate, u32 *block, u32 *page)
 {
 	enum role role;
 
 	open_block_in_model(CHB);
-	role = model_select_block(approximate);
+	role = select_block_in_model(approximate);
 	open_block_in_model(role);
 	*block = hand.block[role];
 	*page = hand.next[role];
@@ -237,7 +237,7 @@ static void compare_random_placement_with_model(u64 seed, u32 layers, u32 positi
 
 		if (!aftl_random_below(&random, run))
 			approximate = aftl_random_below(&random, 100) < share;
-		place_unit_in_model(approximate, &block, &page);
+		choose_page_of_unit_in_model(approximate, &block, &page);
 		measure_approxftl_write_ns(i, approximate ? AFTL_APPROX : AFTL_PRECISE);
 		if (block_of[block] == U32_MAX)
 			block_of[block] = probe.block - aftl_media(device.ftl)->blocks;

@@ -123,7 +123,7 @@ static void check_event_sums_equal_counters(void)
 		 counters->array_suspends * 2 * aftl_config(device.ftl)->suspend_cost);
 }
 
-static void drive_random_requests(struct aftl_random *random)
+static void submit_random_requests_and_drain(struct aftl_random *random)
 {
 	struct test_stream stream;
 
@@ -148,7 +148,7 @@ static void check_array_events_with_seed(u64 seed)
 	test_randomize_geometry(&device, &random);
 	test_randomize_options(&device, &random);
 	if (!test_device_create(&device, policy))
-		drive_random_requests(&random);
+		submit_random_requests_and_drain(&random);
 	test_finish_device_or_print_config(&device, policy, seed);
 }
 

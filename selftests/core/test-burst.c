@@ -60,7 +60,7 @@ static void quiesce_and_resume_device(void)
 	test_end_host_call(&device);
 }
 
-static void drive_request_bursts(u64 seed)
+static void submit_random_request_bursts(u64 seed)
 {
 	struct aftl_random random = { aftl_hash64(seed) };
 	struct test_stream stream;
@@ -80,8 +80,8 @@ static void drive_request_bursts(u64 seed)
 	test_drain_requests(&device);
 }
 
-static void drive_bursts_with_policy(const char *profile, const struct aftl_policy_type *type,
-				     u64 seed)
+static void check_request_bursts_with_policy(const char *profile,
+					     const struct aftl_policy_type *type, u64 seed)
 {
 	u32 most;
 
@@ -90,7 +90,7 @@ static void drive_bursts_with_policy(const char *profile, const struct aftl_poli
 	if (seed & 1)
 		test_device_set_param_text(&device, "buffer", "4MiB");
 	if (!test_device_create(&device, type->name)) {
-		drive_request_bursts(seed);
+		submit_random_request_bursts(seed);
 		most = aftl_get_max_callbacks_per_host_call(aftl_geometry(device.ftl));
 		largest_share = max(largest_share, device.largest_burst * 100 / most);
 	}
@@ -104,8 +104,8 @@ TAP_TEST(no_call_exceeds_the_bound_on_host_callbacks)
 
 	for (i = 0; (profile = aftl_profile_name(i)); i++)
 		for (policies = 0; aftl_policy_at(policies); policies++)
-			drive_bursts_with_policy(profile, aftl_policy_at(policies),
-						 i * 64 + policies);
+			check_request_bursts_with_policy(profile, aftl_policy_at(policies),
+							 i * 64 + policies);
 	tap_printf("%u profiles, %u policies; at most %u %% of what may be told at once", i,
 		   policies, largest_share);
 	/* A bound far above the real number of callbacks would waste the host's memory. */

@@ -336,7 +336,7 @@ static void choose_any_idle_task(struct aftl_policy *policy, struct aftl_lun *lu
 	};
 }
 
-static bool accept_any_free_block(struct aftl_policy *policy, const struct aftl_block *block)
+static bool accept_free_block_at_random(struct aftl_policy *policy, const struct aftl_block *block)
 {
 	return !draw_adversary_number(8);
 }
@@ -437,7 +437,7 @@ static void make_random_adversary(const char *policy)
 	adversary.type.lun = choose_any_lun;
 	adversary.type.select_victim = select_any_victim;
 	adversary.type.idle_task = choose_any_idle_task;
-	adversary.type.accept_free = accept_any_free_block;
+	adversary.type.accept_free = accept_free_block_at_random;
 	adversary.type.out_of_blocks = close_any_block;
 	if (!adversary.type.programmed)
 		adversary.type.programmed = repeat_programs_at_random;
@@ -492,7 +492,7 @@ static bool policy_fits_chip(void)
 	return !ret;
 }
 
-static void open_attacked_device(struct shadow_store *store)
+static void open_device_with_adversary(struct shadow_store *store)
 {
 	device.ops.array = pass_array_event_to_chip_account;
 	test_device_open_with_policy_type(&device, &adversary.type, NULL);
@@ -503,8 +503,8 @@ static void open_attacked_device(struct shadow_store *store)
 	shadow_attach_to_device(store, &device, false);
 }
 
-static void check_attacked_device(struct shadow_store *store, const char *profile, const char *name,
-				  u32 conditions)
+static void check_device_after_adversary(struct shadow_store *store, const char *profile,
+					 const char *name, u32 conditions)
 {
 	test_drain_requests(&device);
 	account_check_counters(&account);
@@ -540,7 +540,7 @@ static void send_requests_until_check_fails(u32 requests, bool aged)
 }
 
 /* Return the factor by which environment variable AFTL_ATTACKS prolongs adversarial runs. */
-static u32 get_attack_factor_from_env(void)
+static u32 get_adversarial_run_factor_from_env(void)
 {
 	const char *text = getenv("AFTL_ATTACKS");
 
@@ -552,12 +552,13 @@ static void run_adversary_on_profile(const char *profile, u32 conditions)
 	struct test_listener listener = { .erase = pass_erase_to_chip_account };
 	struct shadow_store store;
 
-	open_attacked_device(&store);
+	open_device_with_adversary(&store);
 	test_device_add_listener(&device, &listener);
 	/* If the core refuses placements by the policy, blocks may never fill: writes may fail. */
 	store.full_disk = true;
-	send_requests_until_check_fails(600 * get_attack_factor_from_env(), conditions & AGED);
-	check_attacked_device(&store, profile, adversary.type.name, conditions);
+	send_requests_until_check_fails(600 * get_adversarial_run_factor_from_env(),
+					conditions & AGED);
+	check_device_after_adversary(&store, profile, adversary.type.name, conditions);
 }
 
 /* Enable the SLC cache, which takes host writes before the policy is asked. */
@@ -835,7 +836,7 @@ static void let_policy_choose_any_idle_task(void)
 
 static void let_policy_accept_any_free_block(void)
 {
-	adversary.type.accept_free = accept_any_free_block;
+	adversary.type.accept_free = accept_free_block_at_random;
 }
 
 static void let_policy_close_random_blocks(void)
@@ -959,14 +960,15 @@ static void run_illegal_policy_on_profile(const char *profile, u32 conditions)
 	init_small_device_from_profile(profile, conditions);
 	device.config.program_follower =
 		cheat->follower ? choose_follower_word_line_program_ns(conditions) : 0;
-	open_attacked_device(&store);
+	open_device_with_adversary(&store);
 	test_device_add_listener(&device, &listener);
 	store.full_disk = true;
-	send_requests_until_check_fails(500 * get_attack_factor_from_env(), conditions & AGED);
+	send_requests_until_check_fails(500 * get_adversarial_run_factor_from_env(),
+					conditions & AGED);
 	CHECK(account.programs.count > 40 || account.wrong[0]);
 	if (!account.wrong[0])
 		check_refused_proposals();
-	check_attacked_device(&store, profile, cheat->name, conditions);
+	check_device_after_adversary(&store, profile, cheat->name, conditions);
 }
 
 static void check_illegal_proposal_gains_nothing(void)

@@ -103,7 +103,7 @@ static void open_device(const char *policy, const char *params)
 }
 
 /* Let faults fail random units of the device; return the number of these units. */
-static u32 place_random_unit_faults(struct aftl_random *random)
+static u32 make_random_units_uncorrectable(struct aftl_random *random)
 {
 	u32 failed = 0;
 	u32 i;
@@ -146,11 +146,11 @@ static void run_requests_with_failed_units(const char *policy, const char *param
 	open_device(policy, params);
 	test_stream_write_all_units(&stream, &device);
 	check_units_against_model();
-	CHECK_RANGE(place_random_unit_faults(&random), UNITS / 2, UNITS);
+	CHECK_RANGE(make_random_units_uncorrectable(&random), UNITS / 2, UNITS);
 	check_units_against_model();
 	for (i = 0; i < 4 && !tap_failure_count(); i++) {
 		test_stream_submit_requests(&stream, &device, 400);
-		place_random_unit_faults(&random);
+		make_random_units_uncorrectable(&random);
 		check_units_against_model();
 	}
 	CHECK(test_counters(&device)->gc_blocks);

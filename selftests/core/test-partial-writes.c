@@ -84,8 +84,8 @@ static void check_stamps_of_read_sectors(const struct test_request *request, u32
 			  own_state(request)->floor[index * UNIT_SECTORS + i]);
 }
 
-static void check_or_keep_sectors_of_read(struct test_listener *self, struct test_request *request,
-					  const struct aftl_read *read)
+static void check_or_store_sectors_of_read(struct test_listener *self, struct test_request *request,
+					   const struct aftl_read *read)
 {
 	u32 index = from_lpn(read->lpn) - request->request.unit;
 	struct page page = compute_expected_content_of_read(read);
@@ -200,7 +200,7 @@ static void open_device(const char *params)
 		.accept = record_sector_stamps_of_accepted_unit,
 		.program = record_sector_stamps_of_programmed_unit,
 		.copy = copy_sector_stamps_to_new_page,
-		.read = check_or_keep_sectors_of_read,
+		.read = check_or_store_sectors_of_read,
 		.close = free_sector_stamps,
 	};
 	test_device_add_listener(&device, &listener);

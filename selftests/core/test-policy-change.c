@@ -171,7 +171,8 @@ static void reload_device_with_changed_policy(struct aftl_random *random,
 }
 
 /* Change the policy repeatedly, first to @next, and check the device after each change. */
-static void drive_policy_changes(struct aftl_random *random, const struct aftl_policy_type *next)
+static void change_policy_repeatedly_under_load(struct aftl_random *random,
+						const struct aftl_policy_type *next)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -211,7 +212,7 @@ static void change_random_device_policy(u64 seed, struct aftl_random *random,
 	test_randomize_options(&device, random);
 	device.config.bits = 1 + aftl_random_below(random, 4);
 	if (!test_device_create(&device, from->name))
-		drive_policy_changes(random, to);
+		change_policy_repeatedly_under_load(random, to);
 	test_finish_device_or_print_config(&device, from->name, seed);
 }
 

@@ -183,7 +183,7 @@ static u32 ppn_of_unit(u32 unit)
 }
 
 /* Read unit 0, rewrite it until it is at the same ppn again: a second read must miss. */
-static void read_reused_ppn(const char *policy, const char *params, u32 writes)
+static void check_reused_ppn_is_miss(const char *policy, const char *params, u32 writes)
 {
 	u32 slot;
 	u32 i;
@@ -204,14 +204,15 @@ static void read_reused_ppn(const char *policy, const char *params, u32 writes)
 
 TAP_TEST(reprogrammed_and_erased_units_are_read_again)
 {
-	read_reused_ppn("ressd",
-			"bits=3 one_shot=on page=4KiB unit=0 layers=6 word_lines=2 channels=1 "
-			"chips=1 op=40 blocks=200 zone1=10ms zone2=40ms zone3=100ms "
-			"candidates=2 read_cache=1MiB", 2);
+	check_reused_ppn_is_miss("ressd",
+				 "bits=3 one_shot=on page=4KiB unit=0 layers=6 word_lines=2 "
+				 "channels=1 chips=1 op=40 blocks=200 zone1=10ms zone2=40ms "
+				 "zone3=100ms "
+				 "candidates=2 read_cache=1MiB", 2);
 	CHECK(test_counters(&device)->reprogrammed_pages > 0);
 	CHECK_EQ(test_counters(&device)->array_erases, 0);
-	read_reused_ppn("baseline", "channels=1 chips=1 blocks=16 layers=2 word_lines=2 "
-			"bits=1 page=4KiB unit=0 op=80 read_cache=1MiB", 100);
+	check_reused_ppn_is_miss("baseline", "channels=1 chips=1 blocks=16 layers=2 word_lines=2 "
+				 "bits=1 page=4KiB unit=0 op=80 read_cache=1MiB", 100);
 	CHECK(test_counters(&device)->array_erases > 0);
 	CHECK_EQ(test_counters(&device)->reprogrammed_pages, 0);
 }

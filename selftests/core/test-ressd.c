@@ -647,7 +647,7 @@ TAP_TEST(ressd_on_other_geometries_behaves_as_policy_tlc)
 
 /* Tests of random devices with policy ressd, which test-property-random.c seldom draws. */
 
-static void drive_random_updates(struct aftl_random *random)
+static void submit_random_updates_and_check_ressd_rules(struct aftl_random *random)
 {
 	static struct shadow_store store;
 	struct test_stream stream;
@@ -683,7 +683,7 @@ TAP_TEST(random_devices_agree_with_the_models)
 		if (!test_device_create(&device, "ressd")) {
 			lived++;
 			install_ressd_rule_listener();
-			drive_random_updates(&random);
+			submit_random_updates_and_check_ressd_rules(&random);
 			reprograms += watcher.reprograms;
 		}
 		test_finish_device_or_print_config(&device, "ressd", seed);

@@ -273,7 +273,8 @@ static struct {
 	u32 taken;
 } line;
 
-static void queue_erased_block(struct test_listener *listener, aftl_ppn_t first, u32 slots)
+static void append_erased_block_to_expected_order(struct test_listener *listener, aftl_ppn_t first,
+						  u32 slots)
 {
 	(void)listener;
 	line.block[(line.first + line.count++) % ARRAY_SIZE(line.block)] = from_ppn(first) / slots;
@@ -304,7 +305,7 @@ TAP_TEST(the_block_that_was_erased_first_is_opened_first)
 	     index = device.ftl->media.blocks[index].next)
 		line.block[line.count++] = index;
 	line.first = 0;
-	line.listener = (struct test_listener){ .erase = queue_erased_block,
+	line.listener = (struct test_listener){ .erase = append_erased_block_to_expected_order,
 						.programmed = check_block_is_oldest_erased };
 	test_device_add_listener(&device, &line.listener);
 	write_random_units(&random, 1, 2000);

@@ -725,7 +725,7 @@ static void check_zones_after_lun_death(struct aftl_random *random, u32 few)
 	CHECK_MSG(!aftl_audit(device.ftl, &error), "%s", error.text);
 }
 
-static void drive_zone_requests(struct aftl_random *random)
+static void submit_random_zone_requests_and_check(struct aftl_random *random)
 {
 	static struct test_listener listener = { .complete = check_request_has_space };
 	static struct shadow_store store;
@@ -817,7 +817,7 @@ static void check_zones_with_seed(u64 seed)
 	draw_zone_params(&random);
 	if (create_smallest_device(policy, aftl_random_below(&random, 2))) {
 		lived++;
-		drive_zone_requests(&random);
+		submit_random_zone_requests_and_check(&random);
 	}
 	test_finish_device_or_print_config(&device, policy, seed);
 }

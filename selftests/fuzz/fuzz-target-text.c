@@ -34,7 +34,7 @@ int fuzz_input(const u8 *data, size_t size)
 {
 	struct aftl_error error = { "" };
 	struct target_status status;
-	struct block_survey survey = { 0 };
+	struct block_states survey = { 0 };
 	struct target_stats stats;
 	u32 next;
 	char *text = malloc(size + 1);

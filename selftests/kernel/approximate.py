@@ -212,7 +212,7 @@ TENSORS = (("a.weight", "BF16", 2), ("a.codes", "I8", 1), ("a.bias", "F32", 4))
 MANTISSA = 7
 
 
-def make_random_model() -> bytes:
+def make_random_safetensors_model() -> bytes:
     """Return a safetensors model of random numbers."""
     entries, data, chance = {}, b"", random.Random(1)
     for name, kind, size in TENSORS:
@@ -254,7 +254,7 @@ def count_reported_flips_of_model(made: Json, stored: Path, model: bytes, back: 
 
 def check_model_stored_by_bit_plane() -> None:
     """Check that a model stored by bit plane has errors only in bits of small weight."""
-    model = make_random_model()
+    model = make_random_safetensors_model()
     (scratch / "model").write_bytes(model)
     with temporary_device(NAME) as path:
         system = Mount(path)
@@ -276,7 +276,7 @@ def check_model_stored_by_bit_plane() -> None:
 
 def check_quality_level_of_each_tensor() -> None:
     """Check the quality level of each tensor in a tagged safetensors file of unchanged format."""
-    model = make_random_model()
+    model = make_random_safetensors_model()
     with temporary_device(NAME, LEVELS) as path:
         system = Mount(path)
         with system as place:

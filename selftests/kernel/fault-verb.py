@@ -47,7 +47,7 @@ NAME = "aftl-verb"
 BLOCKS = 48
 
 
-def place_faults(*words: str | Path) -> list[dict[str, Any]]:
+def run_fault_verb(*words: str | Path) -> list[dict[str, Any]]:
     """Run `approxftl fault --json`; return the faults that its valid document lists."""
     document = json.loads(run_command(APPROXFTL, "fault", *words, "--json"))
     errors = make_schema_checker("userspace/approxftl/verbs-output.fields").find_errors(document)
@@ -107,25 +107,25 @@ def check_file_faults(folder: Path) -> None:
     files = make_scattered_files(folder)
     (one, first), (two, second) = files.items()
     check_failing_blocks(one, first, set())
-    faults = place_faults("--file", one, "--offset", str(5 * UNIT + 100), "--length", "8KiB",
-                          "uncorrectable")
+    faults = run_fault_verb("--file", one, "--offset", str(5 * UNIT + 100), "--length", "8KiB",
+                            "uncorrectable")
     require([fault["state"] for fault in faults] == 3 * ["happened"], f"{faults}")
     check_failing_blocks(one, first, {5, 6, 7})
     check_failing_blocks(two, second, set())
-    place_faults("--file", two, "--offset", str(BLOCKS * UNIT - 1), "uncorrectable")
+    run_fault_verb("--file", two, "--offset", str(BLOCKS * UNIT - 1), "uncorrectable")
     check_failing_blocks(two, second, {BLOCKS - 1})
     with opened_file(one) as fd:
         os.pwrite(fd, first[5 * UNIT:7 * UNIT], 5 * UNIT)
         os.fsync(fd)
     check_failing_blocks(one, first, {7})
-    place_faults("--file", one, "uncorrectable", "after", "write", "1")
+    run_fault_verb("--file", one, "uncorrectable", "after", "write", "1")
     check_failing_blocks(one, first, {7})
     with opened_file(one) as fd:
         os.pwrite(fd, first[7 * UNIT:8 * UNIT], 7 * UNIT)
         os.fsync(fd)
     check_failing_blocks(one, first, {0})
-    require(place_faults(NAME, "--list")[0]["state"] == "happened", "the fault has not happened")
-    require(place_faults(NAME, "--clear") == [] == place_faults(NAME, "--list"), "not cleared")
+    require(run_fault_verb(NAME, "--list")[0]["state"] == "happened", "the fault has not happened")
+    require(run_fault_verb(NAME, "--clear") == [] == run_fault_verb(NAME, "--list"), "not cleared")
 
 
 def check_faults_on_file_system(make: str, keys: str = SMALL) -> None:
@@ -188,7 +188,7 @@ def check_unplaceable_faults_are_refused() -> None:
         check_faults_refused("more than 64 logical pages, the most for armed faults", "--file",
                              large, f"--length={65 * UNIT}", "uncorrectable", "after", "write",
                              "1")
-        require(place_faults(NAME, "--list") == [], "a part of the file's faults is armed")
+        require(run_fault_verb(NAME, "--list") == [], "a part of the file's faults is armed")
         check_faults_refused("byte 0 is inline in the file system's metadata", "--file",
                              folder / "small", "uncorrectable")
         check_faults_refused("byte 0 is allocated and never written", "--file", folder / "none",
@@ -226,25 +226,25 @@ def check_fault_script() -> None:
         run_command("dd", "if=/dev/urandom", f"of={path}", "bs=4k", "count=8", "oflag=direct")
         script.write_text('[[fault]]\nunit = 5\nafter_write = 1\n'
                           '[[fault]]\nage = "1h"\nafter_time = "900d"\n')
-        armed = place_faults(NAME, "--script", script)
-        require(armed == place_faults(NAME, "--list") and [
+        armed = run_fault_verb(NAME, "--script", script)
+        require(armed == run_fault_verb(NAME, "--list") and [
             (one["action"], one["number"], one["trigger"], one["after"], one["state"])
             for one in armed] == [("unit", 5, "write", 1, "pending"),
                                   ("age", 3600 * 10**9, "time", 900 * 86400 * 10**9, "pending")],
                 f"{armed}")
         check_faults_refused(f"2 faults of {NAME} wait; clear them first", NAME, "--script", script)
         run_command("dd", "if=/dev/zero", f"of={path}", "bs=4k", "count=1", "oflag=direct")
-        require([one["state"] for one in place_faults(NAME, "--list")] == ["happened", "pending"],
+        require([one["state"] for one in run_fault_verb(NAME, "--list")] == ["happened", "pending"],
                 "the write is no trigger")
         require(send_dm_message(NAME, "lost", "0") == "5 1\n", send_dm_message(NAME, "lost", "0"))
-        place_faults(NAME, "--clear")
+        run_fault_verb(NAME, "--clear")
         script.write_text("[[fault]]\nunit = 5\nafter_write = 9\n"
                           "[[fault]]\ndie = 99\nafter_write = 9\n")
         check_faults_refused('fault 2 of 2: "99" is not a die', NAME, "--script", script)
-        require(place_faults(NAME, "--list") == [], "a part of a script is armed")
+        require(run_fault_verb(NAME, "--list") == [], "a part of a script is armed")
         script.unlink()
         check_faults_refused("No such file", NAME, "--script", script, code=2)
-        place_faults(NAME, "unit", "6")
+        run_fault_verb(NAME, "unit", "6")
         require(send_dm_message(NAME, "lost", "0") == "5 2\n", "unit 6 is not lost")
 
 
@@ -281,7 +281,7 @@ def check_power_cut() -> None:
     format_volume("/dev/ram0", f"{SHAPE} buffer 1MiB buffer_safe off")
     with temporary_device(NAME, SMALL, "/dev/ram0") as path:
         write_blocks(path, first + second, 0, sync=True)
-        place_faults(NAME, "power", "cut", "after", "write", "2")
+        run_fault_verb(NAME, "power", "cut", "after", "write", "2")
         write_blocks(path, third, 1, sync=False)
         write_blocks(path, third, 2, sync=False)
         require(do_file_writes_fail(path), "a synced write succeeds without power")
@@ -300,9 +300,9 @@ def check_end_of_life() -> None:
     content = os.urandom(64 * UNIT)
     with temporary_device(NAME) as path:
         write_blocks(path, content, 0, sync=True)
-        require(place_faults(NAME, "wear", "3000")[0]["number"] == 3000, "no wear")
+        require(run_fault_verb(NAME, "wear", "3000")[0]["number"] == 3000, "no wear")
         require(" 30000000 " in send_dm_message(NAME, "block", "5").replace("\n", " "), "no wear")
-        place_faults(NAME, "life", "end")
+        run_fault_verb(NAME, "life", "end")
         write_blocks(path, content, 0, sync=True)
         send_dm_message(NAME, "gc")
         for _ in range(100):
@@ -310,7 +310,7 @@ def check_end_of_life() -> None:
                 break
             time.sleep(0.1)
         require(do_file_writes_fail(path), run_dmsetup("status", NAME))
-        require(place_faults(NAME, "--list")[0]["state"] == "happened", "life has not ended")
+        require(run_fault_verb(NAME, "--list")[0]["state"] == "happened", "life has not ended")
         require(path.read_bytes()[:64 * UNIT] == content, "data are lost")
 
 
@@ -323,12 +323,12 @@ def check_faults_in_shards() -> None:
         write_blocks(path, content, 0, sync=True)
         for words in ("unit 3 after read 2", "unit 200 after program 200", "age 1h after write 1",
                       "block 200 after write 1"):
-            place_faults(NAME, *words.split())
+            run_fault_verb(NAME, *words.split())
         check_faults_refused("in different shards", NAME, "unit", "0", "after", "program",
                              str(int(run_command("blockdev", "--getsz", path)) * 512 // UNIT - 1))
         write_blocks(path, content[200 * UNIT:201 * UNIT], 200, sync=True)
         states = [(one["action"], one["number"], one["state"])
-                  for one in place_faults(NAME, "--list")]
+                  for one in run_fault_verb(NAME, "--list")]
         require(("unit", 200, "happened") in states and ("unit", 3, "pending") in states
                 and sorted(state for action, _, state in states if action == "age")
                 == ["happened", "pending"], f"{states}")

@@ -68,7 +68,7 @@ class Machine:
 
 
 @pytest.fixture
-def packageless_machine(tmp_path: Path) -> Machine:
+def fake_machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
@@ -93,34 +93,34 @@ def run_get_kernel_for_release(machine: Machine, tmp_path: Path, release: str,
     ("6.1.0-10-amd64", HEADERS), ("6.12.9+deb12-amd64", HEADERS),
     ("6.12.9+deb13.1-amd64", DEBIAN_13)])
 def test_kernels_of_this_release_are_unpacked_with_their_headers(
-        packageless_machine: Machine, tmp_path: Path, release: str,
+        fake_machine: Machine, tmp_path: Path, release: str,
         headers: tuple[str, ...]) -> None:
-    done = run_get_kernel_for_release(packageless_machine, tmp_path, release, " ".join(headers))
-    kernel = packageless_machine.tools / "approxftl/kernels" / release
+    done = run_get_kernel_for_release(fake_machine, tmp_path, release, " ".join(headers))
+    kernel = fake_machine.tools / "approxftl/kernels" / release
     assert (done.code, done.out) == (0, f"{kernel}\n"), done
     assert (kernel / f"boot/vmlinuz-{release}").read_text() == "kernel"
     # The unpacked kernel may be moved.
     moved = kernel.rename(tmp_path / "moved")
     built = run_program("make", "-C", moved / f"lib/modules/{release}/build")
     assert "built" in built.out, built
-    calls = packageless_machine.calls.read_text().splitlines()
+    calls = fake_machine.calls.read_text().splitlines()
     assert [call.split()[call.split().index("download") + 1:] for call in calls] == [
         [f"linux-image-{release}", f"linux-headers-{release}", "linux-headers-common",
          "linux-kbuild-6"]]
 
 
-def test_kernel_headers_without_a_signed_kernel_are_skipped(packageless_machine: Machine) -> None:
+def test_kernel_headers_without_a_signed_kernel_are_skipped(fake_machine: Machine) -> None:
     """Headers of a security update are published before its signed kernel."""
-    packageless_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "6.1",
-                                            UNSIGNED=HEADERS[1])
-    assert "linux-image-6.1.0-9-amd64 " in packageless_machine.calls.read_text()
+    fake_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "6.1",
+                                     UNSIGNED=HEADERS[1])
+    assert "linux-image-6.1.0-9-amd64 " in fake_machine.calls.read_text()
 
 
 def test_kernels_of_another_release_come_signed_from_the_same_mirror(
-    packageless_machine: Machine) -> None:
-    packageless_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "newest",
-                                            MIRROR="http://mirror/debian/")
-    lists = packageless_machine.tools / "approxftl/apt/trixie-backports/sources.list"
+    fake_machine: Machine) -> None:
+    fake_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "newest",
+                                     MIRROR="http://mirror/debian/")
+    lists = fake_machine.tools / "approxftl/apt/trixie-backports/sources.list"
     for line in lists.read_text().splitlines():
         assert re.fullmatch(
             r"deb \[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg arch=amd64\]"
@@ -128,53 +128,53 @@ def test_kernels_of_another_release_come_signed_from_the_same_mirror(
     assert "trixie-backports" in lists.read_text()
 
 
-def test_a_partly_fetched_kernel_is_not_used(packageless_machine: Machine) -> None:
-    done = packageless_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "newest",
-                                                   MIRROR="http://mirror/debian/",
-                                                   HEADERS=DEBIAN_13[3], INSTALL_STATUS="100")
+def test_a_partly_fetched_kernel_is_not_used(fake_machine: Machine) -> None:
+    done = fake_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "newest",
+                                            MIRROR="http://mirror/debian/",
+                                            HEADERS=DEBIAN_13[3], INSTALL_STATUS="100")
     assert (done.code, done.out) == (4, "")
     assert done.err.splitlines()[-1] == "get-kernel: Linux 7.3.4+deb13-amd64 cannot be fetched"
-    assert [path.name for path in (packageless_machine.tools / "approxftl/kernels").iterdir()] == [
+    assert [path.name for path in (fake_machine.tools / "approxftl/kernels").iterdir()] == [
         "foreign.lock"]
     # A kernel of this machine's release, whose packages lack its files.
-    done = packageless_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "6.1")
+    done = fake_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "6.1")
     assert (done.code, done.out) == (4, "")
     assert done.err.splitlines()[-1] == (
         "get-kernel: Linux 6.1.0-10-amd64 cannot be fetched: are the lists of packages old? "
         "apt-get update")
-    assert len(list((packageless_machine.tools / "approxftl/kernels").iterdir())) == 1
+    assert len(list((fake_machine.tools / "approxftl/kernels").iterdir())) == 1
 
 
-def test_a_missing_backports_kernel_is_skipped(packageless_machine: Machine) -> None:
-    there = packageless_machine.tools / "approxftl/kernels/6.1.0-9-amd64"
+def test_a_missing_backports_kernel_is_skipped(fake_machine: Machine) -> None:
+    there = fake_machine.tools / "approxftl/kernels/6.1.0-9-amd64"
     there.mkdir(parents=True)
     (there / "own-series").write_text("6.1\n")
-    done = packageless_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "--update",
-                                                   "6.1")
+    done = fake_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "--update",
+                                            "6.1")
     assert (done.code, done.out) == (0, f"{there}\n")
     assert done.err.splitlines()[-1] == (
         "get-kernel: Linux 6.1.0-10-amd64 cannot be fetched: are the lists of packages old? "
         "apt-get update; going on with 6.1.0-9-amd64")
     # A kernel of another release, whose mirror cannot be reached.
-    done = packageless_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "--update",
-                                                   "6.1", HEADERS=DEBIAN_13[0])
+    done = fake_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "--update",
+                                            "6.1", HEADERS=DEBIAN_13[0])
     assert (done.code, done.out) == (0, f"{there}\n")
     assert done.err.splitlines()[-1] == (
         "get-kernel: the package lists of bookworm cannot be fetched; going on with 6.1.0-9-amd64")
 
 
-def test_unpacking_keeps_existing_folders(packageless_machine: Machine,
+def test_unpacking_keeps_existing_folders(fake_machine: Machine,
                                           tmp_path: Path) -> None:
     release = DEBIAN_13[3].removeprefix("linux-headers-")
     package = tmp_path / "package"
     for folder in ("dev", "proc", "tmp", "usr/bin", "boot", f"usr/lib/modules/{release}"):
         (package / folder).mkdir(parents=True)
     (package / f"usr/lib/modules/{release}/vmlinuz").write_text("kernel")
-    done = packageless_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "newest",
-                                                   MIRROR="http://mirror/debian/",
-                                                   PACKAGE=str(package), HEADERS=DEBIAN_13[3])
+    done = fake_machine.run_with_fake_tools(TOP / "userspace/lab/get-kernel", "newest",
+                                            MIRROR="http://mirror/debian/",
+                                            PACKAGE=str(package), HEADERS=DEBIAN_13[3])
     assert "cannot be fetched" not in done.err
-    kernel = packageless_machine.tools / "approxftl/kernels" / release
+    kernel = fake_machine.tools / "approxftl/kernels" / release
     assert (kernel / "series").read_text() == "newest\n"
     assert (kernel / f"boot/vmlinuz-{release}").read_text() == "kernel"
     assert {"build", "dev", "proc", "tmp", "lib"} <= {path.name for path in kernel.iterdir()}

@@ -216,7 +216,7 @@ def test_user_mode_linux_is_run_as_a_program(fake_qemu: Stage) -> None:
 HOMELESS = ("env", "-u", "HOME", "-u", "XDG_CACHE_HOME")
 
 
-def test_help_and_list_need_no_home() -> None:
+def test_options_help_and_list_need_no_home_directory() -> None:
     said = run_program(*HOMELESS, LAB, "--help")
     assert (said.code, said.err) == (0, "")
     said = run_program(*HOMELESS, LAB, "--list")

@@ -28,7 +28,7 @@ sys.path[:0] = [str(TOP), str(TOP / "trace-tools")]
 from approxftl_tools import command  # noqa: E402
 from approxftl_tools.figure import Dots, Figure  # noqa: E402
 from approxftl_tools.measures import BY_KEY, value_as_text  # noqa: E402
-from approxftl_tools.page import figure_template_data, render_page  # noqa: E402
+from approxftl_tools.page import figure_template_data, render_html_page  # noqa: E402
 from approxftl_tools.refusal import Refusal  # noqa: E402
 from approxftl_tools.row_list import align_columns  # noqa: E402
 from approxftl_tools.statistics import Estimate, estimate_mean  # noqa: E402
@@ -295,7 +295,7 @@ def make_league_page(games: Games, store: Store, cells: Mapping[tuple[str, str],
     tables += [{"caption": BY_KEY[key].title if key else "factor of the optimum",
                 "head": ["load", *order], "rows": make_table_of_measure(games, order, cells, key)}
                for key in ("", *MEASURES)]
-    return render_page(
+    return render_html_page(
         "study.html", "A league of policies", text=__doc__.partition("\n\n    league.py")[0],
         answer=f"{order[0]} is first, with {rows[0][1]:.3f} times the write amplification of the "
                "optimum in the geometric mean.",

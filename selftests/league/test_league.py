@@ -115,7 +115,7 @@ def test_a_failed_entry_is_ranked_last_and_named(league_folder: Path, tmp_path: 
         "entry": "broken.so", "factor": None, "best_on": 0}
 
 
-def test_each_trace_file_of_a_folder_becomes_a_load(tmp_path: Path) -> None:
+def test_each_trace_file_of_a_folder_becomes_a_league_workload(tmp_path: Path) -> None:
     traces = tmp_path / "traces"
     traces.mkdir()
     subprocess.run([PROGRAM, "sim", "--requests", "3000", "--record", traces / "mine.csv",
@@ -136,7 +136,7 @@ def test_wrong_arguments_are_refused_by_name(tmp_path: Path, arguments: tuple[st
     assert says in run_small_league(tmp_path / "none", *arguments, status=status)
 
 
-def test_the_league_json_has_all_entries_and_loads() -> None:
+def test_the_league_json_has_all_entries_and_workloads() -> None:
     text = (TOP / "docs/league.md").read_text()
     for name in [*league.ENTRIES, *league.LOADS]:
         assert f"\n{name}  " in text or f"  {name}  " in text, name

@@ -255,7 +255,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_files_are_refused_in_a_sentence(name: str) -> None:
+def test_hostile_model_files_are_refused_with_one_sentence(name: str) -> None:
     data, sentence = HOSTILE[name]
     check_model_refused(data, sentence)
 
@@ -506,7 +506,7 @@ def test_sign_and_exponent_bits_of_numbers_stay_precise(kind: str, low: int) -> 
     assert Choice(planes=5).count_approximate_bit_planes(ELEMENTS[kind]) == 5
 
 
-def test_tensors_of_truth_values_are_never_approximate() -> None:
+def test_boolean_tensors_are_never_approximate() -> None:
     truth = parse_model_bytes(pack_safetensors_file({"t": {"dtype": "BOOL", "shape": [2, 4],
                                                            "data_offsets": [0, 8]}}))
     for choice in (Choice(rule="all"), Choice(names=("*",)), Choice(types=("bool",))):

@@ -56,7 +56,7 @@ def check_device_against_model(server: Server, seed: int, count: int = 400) -> N
 
 @pytest.mark.parametrize("options", [("timing=off",), ("timing=real",), ("timing=off", "unit=512"),
                                      ("timing=scale:2", "policy=baseline")])
-def test_random_requests_return_the_data_of_a_model(options: tuple[str, ...]) -> None:
+def test_nbd_reads_match_a_reference_model_after_random_requests(options: tuple[str, ...]) -> None:
     with run_server(*options) as server:
         check_device_against_model(server, 1)
 

@@ -105,7 +105,7 @@ def test_the_last_flushed_or_fua_write_survives_a_kill_of_the_server(tmp_path: P
         server.run_nbdsh("assert h.pread(4096, 0) == b'a' * 4096")
 
 
-def test_an_orderly_end_of_the_server_keeps_all_data(tmp_path: Path) -> None:
+def test_a_normal_shutdown_of_the_nbd_server_keeps_all_data(tmp_path: Path) -> None:
     volume = tmp_path / "volume"
     with run_server("--store", volume, *SMALL) as server:
         model, since = server.run_nbdsh_json(make_random_write_script(5))

@@ -107,7 +107,7 @@ class Browser:
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
-    def show_page(self, page: Path) -> None:
+    def load_web_page(self, page: Path) -> None:
         """Load any page and wait until it is complete."""
         self.page = page
         self.call_method("Page.navigate", url="about:blank")
@@ -139,7 +139,7 @@ class Browser:
         os.close(self.back)
 
 
-def open_page(browser: Browser, address: str = "#b=&at=0") -> None:
+def load_playground(browser: Browser, address: str = "#b=&at=0") -> None:
     """Load the playground at an address, which must not show an error."""
     browser.open_playground(PAGE, address)
     trouble = browser.run_script("document.getElementById('trouble').hidden || "

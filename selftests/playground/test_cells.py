@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from selftests.playground.support import Browser, needs_page, open_page, read_element_text
+from selftests.playground.support import Browser, load_playground, needs_page, read_element_text
 
 from aftl_physics import cell, layers, tables
 
@@ -32,7 +32,7 @@ PAGES = """(() => {
 })()"""
 
 
-def list_pages_drawn_in_playground(browser: Browser, policy: str, hours: int,
+def list_flash_pages_in_playground(browser: Browser, policy: str, hours: int,
                                    *options: str) -> list[dict[str, Any]]:
     arguments = ["--policy", policy, "--blocks", "32", "--op", "60", "--write-share", "100%",
                  "--approx-share", "0.5", *options]
@@ -46,9 +46,9 @@ def list_pages_drawn_in_playground(browser: Browser, policy: str, hours: int,
 def test_voltage_states_drawn_by_the_playground_imply_the_simulated_error_rate(
         policy: str, cycles: int, browser: Browser) -> None:
     """The drawn states imply the core's bit error rate at grid points of the tables, within 2 %."""
-    open_page(browser)
+    load_playground(browser)
     steps = ("--read_coarse", "310us", "--read_fine", "70us") if policy == "agcr" else ()
-    found = list_pages_drawn_in_playground(browser, policy, 8760, "--cell_model", "voltage",
+    found = list_flash_pages_in_playground(browser, policy, 8760, "--cell_model", "voltage",
                                            "--cycles",
                                            str(cycles), "--bits", "2", "--refresh", "0", *steps)
     explained = [one for one in found if one["programmed"] and one["states"] and
@@ -85,10 +85,10 @@ CURVES = {"normal": "MLC_PRECISE", "between": "MLC_PRECISE", "after": "MLC_PRECI
 
 @pytest.mark.parametrize(("cycles", "hours"), [(0, 0), (500, 24), (4321, 9000)])
 @pytest.mark.parametrize("policy", ["approxftl", "delta_b", "baseline"])
-def test_the_drawn_states_are_those_of_the_cell_model(policy: str, cycles: int, hours: int,
-                                                      browser: Browser) -> None:
+def test_the_drawn_voltage_states_are_those_of_the_cell_model(policy: str, cycles: int, hours: int,
+                                                              browser: Browser) -> None:
     """The drawn histograms and reference voltages are the cell model's, also in the tails."""
-    open_page(browser)
+    load_playground(browser)
     options = ["--policy", policy, "--blocks", "32", "--op", "60", "--write-share", "100%",
                "--approx-share", "0.5", "--cycles", str(cycles), "--refresh", "0"]
     if policy == "baseline":
@@ -118,7 +118,7 @@ def test_the_drawn_states_are_those_of_the_cell_model(policy: str, cycles: int, 
 
 
 def test_flipped_bits_are_cells_beyond_a_reference_voltage(browser: Browser) -> None:
-    open_page(browser, "#a=approxftl&b=&at=2500&pe=3000&months=12&fill=sequential")
+    load_playground(browser, "#a=approxftl&b=&at=2500&pe=3000&months=12&fill=sequential")
     found = browser.run_script("""(() => {
         const {device} = app.runs.a;
         const found = [];
@@ -144,25 +144,27 @@ def test_flipped_bits_are_cells_beyond_a_reference_voltage(browser: Browser) -> 
         assert one["crossed"] == sorted(one["flipped"][one["baked"]:])
 
 
-def test_pages_without_a_voltage_model_show_no_states(browser: Browser) -> None:
+def test_flash_pages_without_a_voltage_model_show_no_voltage_states(browser: Browser) -> None:
     """Pages without a voltage model (such as TLC) show errors, but no V_th states."""
-    open_page(browser, "#profile=micro19&b=&a=baseline&at=400&pe=2000&months=6&fill=sequential")
+    load_playground(
+        browser, "#profile=micro19&b=&a=baseline&at=400&pe=2000&months=6&fill=sequential")
     assert "no voltages" in read_element_text(browser, "cells-text")
     assert browser.run_script("document.getElementById('spread').hidden")
     assert browser.run_script("document.getElementById('cells').height") == 16 * 1024 * 8 / 256
     # No voltage model exists for pages with both coarse steps and a low top voltage.
-    open_page(browser, "#b=&a=levels&x=100&at=400&pe=3000&more=--bits+2+--level_3_share+100%25")
+    load_playground(
+        browser, "#b=&a=levels&x=100&at=400&pe=3000&more=--bits+2+--level_3_share+100%25")
     assert "programmed rough" in read_element_text(browser, "page-text")
     assert "no voltages" in read_element_text(browser, "cells-text")
-    open_page(browser, "#b=&at=0")
+    load_playground(browser, "#b=&at=0")
     assert read_element_text(browser,
                              "cells-text").startswith("Erased: all cells are in the lowest state")
     assert re.fullmatch(r"Cell 0: erased, at \d\.\d\d V", read_element_text(browser, "cell-text"))
 
 
-def test_keys_lead_from_the_device_to_a_cell_and_back(browser: Browser) -> None:
+def test_keyboard_keys_zoom_from_the_device_to_a_cell_and_back(browser: Browser) -> None:
     """The keyboard alone leads from the die to block, page and cells, and back."""
-    open_page(browser, "#b=&a=approxftl&at=2000")
+    load_playground(browser, "#b=&a=approxftl&at=2000")
     press = """(key) => { document.activeElement.dispatchEvent(
         new KeyboardEvent("keydown", {key, bubbles: true})); return document.activeElement.id; }"""
     browser.run_script("app.pictures.a.canvas.focus()")
@@ -180,9 +182,9 @@ def test_keys_lead_from_the_device_to_a_cell_and_back(browser: Browser) -> None:
     assert browser.run_script("app.pictures.a.zoom") is None
 
 
-def test_each_unit_of_a_page_has_its_own_cells(browser: Browser) -> None:
+def test_each_unit_of_a_flash_page_has_its_own_cells(browser: Browser) -> None:
     """Each mapping unit of a page has its own cells, and a click on one shows the unit's cells."""
-    open_page(browser, "#b=&at=2000")
+    load_playground(browser, "#b=&at=2000")
     texts = browser.run_script("""["0", "1"].map((slot) => {
         const choice = document.getElementById("slot");
         choice.value = slot;

@@ -14,8 +14,8 @@ from selftests.playground.support import (
     PROGRAM,
     Browser,
     drop_file,
+    load_playground,
     needs_page,
-    open_page,
     read_element_text,
     run_native_simulation,
 )
@@ -32,7 +32,7 @@ def read_shown_error(browser: Browser) -> str:
     return "" if hidden else read_element_text(browser, "trouble")
 
 
-def change_page_address(browser: Browser, address: str) -> None:
+def change_playground_url_fragment(browser: Browser, address: str) -> None:
     """Change the address of the open page, which is faster than loading the page again."""
     browser.run_script(f"""new Promise((done) => {{
         window.addEventListener("hashchange", () => setTimeout(done, 0), {{once: true}});
@@ -61,12 +61,12 @@ WRONG = {
 
 
 @pytest.mark.parametrize("key", WRONG)
-def test_invalid_values_in_the_page_address_are_named(key: str, browser: Browser) -> None:
+def test_invalid_values_in_the_url_fragment_are_named(key: str, browser: Browser) -> None:
     """The error names an invalid value of the address; all other values take effect."""
     for number, text in enumerate(WRONG[key]):
         address = f"#b=&seed=7&at=30&{key}={text.replace(' ', '+')}"
         if number:
-            change_page_address(browser, address)
+            change_playground_url_fragment(browser, address)
         else:
             browser.open_playground(PAGE, address)
         assert browser.run_script("document.body.dataset.ready") == "yes", text
@@ -90,11 +90,11 @@ def test_invalid_values_in_the_page_address_are_named(key: str, browser: Browser
     "profile=qlc&a=approxftl",
     "profile=qlc&a=baseline&b=ressd", "profile=wd-zn540&a=vth_b", "do=5:a:policy:nix",
     "profile=qlc&a=baseline&do=5:a:policy:ressd", "more=%00", "more=%F0%9F%92%A9", "a=%"])
-def test_invalid_addresses_do_not_break_the_page(words: str, browser: Browser) -> None:
+def test_invalid_url_fragments_do_not_break_the_playground(words: str, browser: Browser) -> None:
     """The page shows an error or a device for any address, and accepts the next address."""
     if words == "profile=nix":
         browser.open_playground(PAGE)
-    change_page_address(browser, f"#b=&at=30&{words}")
+    change_playground_url_fragment(browser, f"#b=&at=30&{words}")
     assert browser.run_script("document.body.dataset.ready") == "yes"
     told = read_shown_error(browser)
     assert not INWARD.search(told), told
@@ -122,7 +122,7 @@ LIMITS = """%s.map((args) => {
 @pytest.mark.in_turn
 def test_extreme_parameters_give_the_native_result(end: str, browser: Browser) -> None:
     """Each parameter at its limit, except shards, gives the native program's digest or error."""
-    open_page(browser)
+    load_playground(browser)
     listed = json.loads(run_program(PROGRAM, "params", "--json").out)["parameters"]
     runs = [["--policy", "approxftl", "--write-share", "0.8", "--approx-share", "0.5",
              f"--{one['key']}", one[end]] for one in listed
@@ -139,7 +139,7 @@ def test_extreme_parameters_give_the_native_result(end: str, browser: Browser) -
 
 def test_rapid_key_presses_leave_one_running_timer(browser: Browser) -> None:
     """After many starts and stops of the playback one timer runs: a frame is drawn once."""
-    open_page(browser, "#b=&at=0")
+    load_playground(browser, "#b=&at=0")
     times, state = browser.run_script("""new Promise((done) => {
         for (let i = 0; i < 20; i++)
             document.dispatchEvent(new KeyboardEvent("keydown", {key: " ", bubbles: true}));
@@ -157,7 +157,7 @@ def test_rapid_key_presses_leave_one_running_timer(browser: Browser) -> None:
 
 
 def test_an_error_during_playback_stops_it(browser: Browser) -> None:
-    open_page(browser, "#b=&at=0")
+    load_playground(browser, "#b=&at=0")
     label, playing = browser.run_script("""new Promise((done) => {
         const {device} = app.runs.a, {library} = device;
         const fail = () => { device.hand(["no more"]); return -1; };
@@ -173,7 +173,7 @@ def test_an_error_during_playback_stops_it(browser: Browser) -> None:
 
 def test_loading_another_device_stops_the_playback(browser: Browser) -> None:
     """Loading another device by address, control or file stops playing, even if loading fails."""
-    open_page(browser, "#b=&at=0")
+    load_playground(browser, "#b=&at=0")
     for change in ("location.hash = '#b=&a=nix&at=5'", "setState({a: 'nix', profile: 'demo'})",
                    "takeFile(new File(['{\"approxftl_json_format\":1}'], 'x'))",
                    "location.hash = '#b=&a=vth_b&at=7'"):
@@ -193,7 +193,7 @@ def test_loading_another_device_stops_the_playback(browser: Browser) -> None:
 
 
 def test_the_playback_survives_changes_of_the_window(browser: Browser) -> None:
-    open_page(browser, "#at=0")
+    load_playground(browser, "#at=0")
     browser.run_script(
         "document.getElementById('speed').value = 3; zoomInto('a'); setPlaying(true)")
     try:
@@ -212,7 +212,7 @@ def test_the_playback_survives_changes_of_the_window(browser: Browser) -> None:
 
 def test_a_long_run_needs_bounded_memory(browser: Browser) -> None:
     """Snapshots, chart samples and frame times take bounded memory, however long the run."""
-    open_page(browser, "#b=&fill=random&at=0")
+    load_playground(browser, "#b=&fill=random&at=0")
     sizes = browser.run_script("""[20000, 100000, 200000].map((at) => {
         app.frames.push(...Array(9000).fill(0));
         goTo(at, Infinity);
@@ -230,7 +230,7 @@ def test_nothing_flashes_with_reduced_motion(browser: Browser) -> None:
     for preference, flashes in (("reduce", False), ("no-preference", True)):
         browser.call_method("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-reduced-motion", "value": preference}])
-        open_page(browser, "#b=&at=0")
+        load_playground(browser, "#b=&at=0")
         assert browser.run_script("stepBy(40); app.pictures.a.flashes.length > 0") == flashes
     browser.call_method("Emulation.setEmulatedMedia", features=[])
 
@@ -239,7 +239,7 @@ def test_nothing_flashes_with_reduced_motion(browser: Browser) -> None:
 
 def test_a_command_that_cannot_be_copied_is_selected(browser: Browser) -> None:
     """If the clipboard refuses the simulator's command, the page selects the command's text."""
-    open_page(browser, "#b=&at=5")
+    load_playground(browser, "#b=&at=5")
     assert browser.run_script("""(async () => {
         Object.defineProperty(navigator, "clipboard", {value: {writeText: async () => {
             throw new Error("no"); }}});
@@ -283,7 +283,7 @@ def test_damaged_files_are_named_and_change_nothing(bytes_of_record_file: bytes,
              "long.csv": b"9" * 2_000_000,
    "deep.json": b'{"approxftl_json_format":1,"runs":' + b"[" * 100000,
 }
-    open_page(browser, "#b=&at=77")
+    load_playground(browser, "#b=&at=77")
     for name, content in files.items():
         told = drop_file(browser, name, content)
         assert told == read_shown_error(browser) and told.startswith(f"{name}: "), (name, told)
@@ -294,7 +294,7 @@ def test_damaged_files_are_named_and_change_nothing(bytes_of_record_file: bytes,
 
 
 def test_a_file_that_is_too_large_is_refused(browser: Browser) -> None:
-    open_page(browser, "#b=&at=5")
+    load_playground(browser, "#b=&at=5")
     browser.run_script(
         "takeFile({name: 'x', size: 3e9, arrayBuffer: () => { throw new Error('read'); }})")
     assert read_shown_error(browser) == "x: this file has 3000 MB, and a page takes 256"
@@ -302,7 +302,7 @@ def test_a_file_that_is_too_large_is_refused(browser: Browser) -> None:
 
 def test_the_file_dropped_last_is_shown(bytes_of_record_file: bytes, browser: Browser) -> None:
     """The last dropped file wins, even if an earlier one loads more slowly."""
-    open_page(browser, "#b=&at=500")
+    load_playground(browser, "#b=&at=500")
     data = base64.b64encode(bytes_of_record_file).decode()
     browser.run_script(f"""(async () => {{
         const bytes = Uint8Array.from(atob("{data}"), (letter) => letter.charCodeAt(0));
@@ -321,7 +321,7 @@ def test_the_file_dropped_last_is_shown(bytes_of_record_file: bytes, browser: Br
 
 
 def test_files_that_are_no_pictures_are_refused(browser: Browser) -> None:
-    open_page(browser, "#place=content")
+    load_playground(browser, "#place=content")
     before = browser.run_script("[...KINDS[0].bytes]")
     for name, content in (("x.png", "[]"), ("cut.png", "[137,80,78,71,13,10,26,10,0,0,0,13]"),
                           ("text.txt", "[104,105]")):

@@ -18,8 +18,8 @@ from selftests.playground.support import (
     PROGRAM,
     Browser,
     drop_file,
+    load_playground,
     needs_page,
-    open_page,
     read_element_text,
     run_native_simulation,
     simulate_shown_commands,
@@ -40,7 +40,7 @@ def test_the_page_is_small_and_loads_nothing_external() -> None:
 
 
 def test_playground_lists_all_policies_profiles_and_program_modes(browser: Browser) -> None:
-    open_page(browser)
+    load_playground(browser)
     assert browser.run_script("POLICIES") == list_names_shown_by_verb("policies")
     assert browser.run_script("Object.keys(PROFILES)") == list_names_shown_by_verb("profiles")
     modes = len(browser.run_script("app.runs.a.device.about.modes"))
@@ -83,14 +83,14 @@ def compare_with_native_simulation(browser: Browser, **state: str) -> None:
 
 @pytest.mark.parametrize("policy", list_names_shown_by_verb("policies") if PAGE.exists() else [])
 def test_every_policy_gives_the_native_digests(policy: str, browser: Browser) -> None:
-    open_page(browser)
+    load_playground(browser)
     compare_with_native_simulation(browser, a=policy, fill="random", w="80", skew="0.9")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", list_names_shown_by_verb("profiles") if PAGE.exists() else [])
 def test_every_profile_gives_the_native_digests(profile: str, browser: Browser) -> None:
-    open_page(browser)
+    load_playground(browser)
     for policy in ("baseline", "approxftl", "cubeftl"):
         compare_with_native_simulation(browser, profile=profile, a=policy, pe="500", months="2",
                                        size="64KiB")
@@ -99,7 +99,7 @@ def test_every_profile_gives_the_native_digests(profile: str, browser: Browser) 
 @pytest.mark.parametrize("load", ["closed", "60"])
 def test_the_digest_at_a_time_does_not_depend_on_the_steps_to_it(load: str,
                                                                  browser: Browser) -> None:
-    open_page(browser)
+    load_playground(browser)
     assert browser.run_script("""(() => {
         const args = argsOf({...STANDARD, fill: "random", w: "70", load: "LOAD"}, "approxftl");
         const digests = new Set();
@@ -131,7 +131,7 @@ def test_the_digest_at_a_time_does_not_depend_on_the_steps_to_it(load: str,
 def test_the_state_at_a_time_does_not_depend_on_the_times_shown_before(load: str,
                                                                        browser: Browser) -> None:
     """A device's state at a time is the same, whether the page goes there at once or in steps."""
-    open_page(browser)
+    load_playground(browser)
     assert browser.run_script("""(() => {
         const run = () => new Run(app.module, argsOf({...STANDARD, load: "LOAD"}, "vth_b"), [], []);
         const of = (one) => `${one.at} ${one.state.now_ns} ${one.device.digest()}`;
@@ -147,7 +147,7 @@ def test_the_state_at_a_time_does_not_depend_on_the_times_shown_before(load: str
 
 
 def test_the_page_reacts_while_it_computes_many_requests(browser: Browser) -> None:
-    open_page(browser, "#b=&at=100")
+    load_playground(browser, "#b=&at=100")
     browser.run_script("goTo(4000000000, 50)")
     assert browser.run_script("app.target") == 4000000000
     first = browser.run_script("app.runs.a.at")
@@ -159,18 +159,18 @@ def test_the_page_reacts_while_it_computes_many_requests(browser: Browser) -> No
 
 # ---------------------------------------------------------------- the page's controls
 
-def test_page_address_and_shown_command_give_the_same_device_digest(browser: Browser) -> None:
+def test_url_fragment_and_shown_command_give_the_same_device_digest(browser: Browser) -> None:
     address = "#a=vth_b&b=approxftl&w=60&seed=7&fill=sequential&at=1234&view=mode"
-    open_page(browser, address)
+    load_playground(browser, address)
     digests = simulate_shown_commands(browser)
     assert len(digests) == 2 and read_element_text(browser, "digest").split() == digests
-    assert read_page_state(browser) == {**read_page_state(browser), "a": "vth_b", "at": "1234",
-                                        "seed": "7"}
-    open_page(browser, read_playground_url_fragment(browser))
+    state = read_playground_state(browser)
+    assert state == {**state, "a": "vth_b", "at": "1234", "seed": "7"}
+    load_playground(browser, read_playground_url_fragment(browser))
     assert read_element_text(browser, "digest").split() == digests
 
 
-def read_page_state(browser: Browser) -> dict[str, str]:
+def read_playground_state(browser: Browser) -> dict[str, str]:
     state: dict[str, str] = browser.run_script("app.state")
     return state
 
@@ -183,21 +183,21 @@ def read_playground_url_fragment(browser: Browser) -> str:
 
 
 def test_stepping_back_restores_the_digest(browser: Browser) -> None:
-    open_page(browser, "#at=500")
+    load_playground(browser, "#at=500")
     first = read_element_text(browser, "digest")
     browser.run_script("document.getElementById('next').click()")
-    assert read_page_state(browser)["at"] == "501"
+    assert read_playground_state(browser)["at"] == "501"
     assert read_element_text(browser, "digest") != first
     browser.run_script("document.getElementById('back').click()")
     assert read_element_text(browser, "digest") == first
     browser.run_script("const scrub = document.getElementById('scrub'); scrub.value = 120;"
                        "scrub.dispatchEvent(new Event('input'))")
-    assert read_page_state(browser)["at"] == "120"
+    assert read_playground_state(browser)["at"] == "120"
     assert read_element_text(browser, "fact-a").startswith("request 120,")
 
 
 def test_playback_gives_the_digest_of_the_command(browser: Browser) -> None:
-    open_page(browser, "#at=0")
+    load_playground(browser, "#at=0")
     at = browser.run_script("""new Promise((done) => {
         document.getElementById("play").click();
         setTimeout(() => { document.getElementById("play").click(); done(app.runs.a.at); }, 700);
@@ -215,7 +215,7 @@ def wait_for_target_state(browser: Browser) -> None:
 
 
 def test_each_parameter_slider_changes_the_device(browser: Browser) -> None:
-    open_page(browser, "#at=1000")
+    load_playground(browser, "#at=1000")
     for name, setting, option in (("x", "10", "--approx-share"), ("op", "30", "--op"),
                                   ("skew", "1.2", "--zipf-skew"), ("pe", "2000", "--cycles"),
                                   ("months", "6", "--age"), ("w", "40", "--write-share")):
@@ -228,12 +228,12 @@ def test_each_parameter_slider_changes_the_device(browser: Browser) -> None:
         wait_for_target_state(browser)
         assert option in read_element_text(browser, "command")
         assert (read_element_text(browser, "digest") != before) == (name != "months"), name
-    assert read_page_state(browser)["view"] == "errors"
+    assert read_playground_state(browser)["view"] == "errors"
 
 
 def test_runs_are_compared_at_the_same_simulated_time(browser: Browser) -> None:
     """ApproxFTL has completed more requests than the baseline at equal simulated time."""
-    open_page(browser, "#sync=time&at=3000")
+    load_playground(browser, "#sync=time&at=3000")
     slow, fast = browser.run_script("[app.runs.a.at, app.runs.b.at]")
     assert slow == 3000
     assert fast > 1.2 * slow
@@ -241,7 +241,7 @@ def test_runs_are_compared_at_the_same_simulated_time(browser: Browser) -> None:
 
 def test_a_policy_change_in_mid_run_keeps_the_data(browser: Browser) -> None:
     """A policy change keeps the data; going back in time and forth again gives the same digest."""
-    open_page(browser, "#b=&at=2000&do=1000:a:policy:vth_b;1500:*:age:730")
+    load_playground(browser, "#b=&at=2000&do=1000:a:policy:vth_b;1500:*:age:730")
     found = browser.run_script("""(() => {
         const run = app.runs.a;
         const of = () => [run.device.about.policy, run.state.hours, run.device.digest()];
@@ -276,8 +276,8 @@ def test_a_policy_change_in_mid_run_keeps_the_data(browser: Browser) -> None:
 def test_shown_commands_with_changes_in_mid_run_reproduce_the_device(
         lines: int, address: str, browser: Browser) -> None:
     """The printed commands give the device at the shown time, also after jumps in time."""
-    open_page(browser, address)
-    at = read_page_state(browser)["at"]
+    load_playground(browser, address)
+    at = read_playground_state(browser)["at"]
     shown = read_element_text(browser, "digest").split()
     assert len(read_element_text(browser, "command").splitlines()) == lines
     # Two equal devices need only one native run.
@@ -292,7 +292,7 @@ def test_shown_commands_with_changes_in_mid_run_reproduce_the_device(
 
 def test_a_change_to_any_policy_in_mid_run_equals_the_native_one(browser: Browser) -> None:
     """Changing to any policy gives the same digest or error message as natively."""
-    open_page(browser)
+    load_playground(browser)
     found = browser.run_script("""["demo", "qlc"].flatMap((profile) => POLICIES.map((policy) => {
         const state = {...STANDARD, profile, b: "", fill: "random", w: "80", at: "900",
             more: "--blocks 32 --op 60", do: `500:a:policy:${policy}`};
@@ -315,11 +315,11 @@ def test_a_change_to_any_policy_in_mid_run_equals_the_native_one(browser: Browse
 
 def test_a_parameter_change_in_mid_run_equals_the_native_one(browser: Browser) -> None:
     """A refused change of a parameter is reported, and is not added to the page's address."""
-    open_page(browser, "#at=800")
+    load_playground(browser, "#at=800")
     write = """(() => { const input = document.getElementById("parameter"); input.value = "%s";
         input.dispatchEvent(new Event("change")); })()"""
     browser.run_script(write % "gc_idle_valid = 30%")
-    assert read_page_state(browser)["do"] == "800:*:gc_idle_valid:30%"
+    assert read_playground_state(browser)["do"] == "800:*:gc_idle_valid:30%"
     assert read_element_text(browser, "changes") == "at 800: gc_idle_valid 30%"
     assert simulate_shown_commands(browser) == read_element_text(browser, "digest").split()
     for wrong, said in (("op=50", "which cannot become 50"), ("nix=1", "unknown parameter"),
@@ -327,15 +327,15 @@ def test_a_parameter_change_in_mid_run_equals_the_native_one(browser: Browser) -
                         ("age=5h", "by its name and"), ("policy=nix", "no policy")):
         browser.run_script(write % wrong)
         assert said in read_element_text(browser, "trouble"), wrong
-        assert read_page_state(browser)["do"] == "800:*:gc_idle_valid:30%"
+        assert read_playground_state(browser)["do"] == "800:*:gc_idle_valid:30%"
         assert browser.run_script("app.runs.a.at") == 800
     browser.run_script("document.getElementById('undo').click()")
-    assert read_page_state(browser)["do"] == "" and browser.run_script("app.runs.a.at") == 800
+    assert read_playground_state(browser)["do"] == "" and browser.run_script("app.runs.a.at") == 800
 
 
 def test_dragging_a_slider_does_not_exhaust_the_memory(browser: Browser) -> None:
     """Creating many devices in sequence does not exhaust the memory."""
-    open_page(browser, "#at=800")
+    load_playground(browser, "#at=800")
     for share in range(40):
         browser.run_script(f"setState({{x: '{share}'}}, DRAG_MS)")
     wait_for_target_state(browser)
@@ -347,7 +347,7 @@ def test_dragging_a_slider_does_not_exhaust_the_memory(browser: Browser) -> None
 
 def test_every_view_draws_the_block_that_a_click_selects(browser: Browser) -> None:
     """Each way to draw the flash shows something, and a click selects the drawn block."""
-    open_page(browser, "#b=&a=approxftl&at=3000&fill=random")
+    load_playground(browser, "#b=&a=approxftl&at=3000&fill=random")
     seen = browser.run_script("""VIEWS.map(({name}) => {
         app.state.view = name;
         draw(true);
@@ -398,7 +398,7 @@ def convert_to_cie_lab(colour: str, seen: Any) -> Any:
 @pytest.mark.parametrize("view", ["use", "mode", "kind"])
 def test_colours_are_distinguishable(view: str, ground: str, browser: Browser) -> None:
     """Any two colours of a legend differ enough, also for colour-blind viewers."""
-    open_page(browser)
+    load_playground(browser)
     about = {"modes": browser.run_script("app.runs.a.device.about.modes"),
              "kinds": list("abcdefgh")}
     legend = browser.run_script(f"legendOf('{view}', {json.dumps(about)}, '{ground}')")
@@ -409,9 +409,9 @@ def test_colours_are_distinguishable(view: str, ground: str, browser: Browser) -
             assert apart > 10, (sight, first, second, one, other)
 
 
-def open_and_read_view(browser: Browser, address: str) -> list[Any]:
+def open_url_and_read_playground_view(browser: Browser, address: str) -> list[Any]:
     """Open an address; return the selected block and the visible part of each picture."""
-    open_page(browser, address)
+    load_playground(browser, address)
     found: list[Any] = browser.run_script("""[app.side, app.chosen, app.cell,
         ...sides().map((side) => app.pictures[side].zoom),
         ...["block-title", "page-title", "cell-text"].map((name) => $(name).textContent)]""")
@@ -420,9 +420,9 @@ def open_and_read_view(browser: Browser, address: str) -> list[Any]:
 
 @pytest.mark.parametrize("zoom", ["", "&zoom=d1", "&zoom=b177", "&zoom=p177:3.5:-2:60",
                                   "&zoom=p511:900000:0.25:0.01"])
-def test_page_address_contains_the_selected_block_page_cell_and_zoom(
+def test_url_fragment_contains_the_selected_block_page_cell_and_zoom(
         zoom: str, browser: Browser) -> None:
-    first = open_and_read_view(browser, f"#at=500&see=b:177:19:1:300{zoom}")
+    first = open_url_and_read_playground_view(browser, f"#at=500&see=b:177:19:1:300{zoom}")
     assert first[:3] == ["b", {"block": 177, "page": 19}, {"slot": 1, "at": 300}]
     assert (first[3] is None) == (first[4] is None) == (not zoom)
     assert not zoom or first[3] == pytest.approx(first[4], abs=0.01)
@@ -437,7 +437,7 @@ def test_page_address_contains_the_selected_block_page_cell_and_zoom(
         app.pictures.a.canvas.getBoundingClientRect();
         return [box.left + box.width / 3, box.top + box.height / 3]; })(), 0, 0)""")
     here = browser.run_script("app.pictures.a.zoom")
-    there = open_and_read_view(browser, read_playground_url_fragment(browser))
+    there = open_url_and_read_playground_view(browser, read_playground_url_fragment(browser))
     assert there[:3] == ["a", {"block": 130, "page": 5}, {"slot": 1, "at": 77}]
     assert there[3] == pytest.approx(here, abs=0.05)
     # After a change of the window's shape, the same part is visible.
@@ -453,9 +453,9 @@ def test_page_address_contains_the_selected_block_page_cell_and_zoom(
         browser.set_screen_size(1280, 900)
 
 
-def test_after_rapid_changes_the_page_address_has_the_last_state(browser: Browser) -> None:
+def test_after_rapid_changes_the_url_fragment_has_the_last_state(browser: Browser) -> None:
     """Rapid changes of state update the address only seldom, but always to the last state."""
-    open_page(browser, "#b=&at=10")
+    load_playground(browser, "#b=&at=10")
     asked = browser.run_script("""(async () => {
         const replace = history.replaceState;
         let asked = 0;
@@ -487,7 +487,7 @@ def test_after_rapid_changes_the_page_address_has_the_last_state(browser: Browse
 
 def test_the_zoom_survives_a_reload_and_a_resized_window(browser: Browser) -> None:
     """A reload of the address and a resized window keep the zoom; a new device resets it."""
-    open_page(browser, "#at=300")
+    load_playground(browser, "#at=300")
     browser.run_script("choose('a', 300, 0); zoomInto('a')")
     assert "zoom=d2" in read_playground_url_fragment(browser)
     browser.run_script("zoomInto('a')")
@@ -498,12 +498,12 @@ def test_the_zoom_survives_a_reload_and_a_resized_window(browser: Browser) -> No
     assert browser.run_script("app.pictures.a.shows(300) && app.pictures.b.shows(300)")
     browser.set_screen_size(1280, 900)
     browser.run_script("setState({more: '--blocks 32 --op 60'})")
-    assert [read_page_state(browser)[key] for key in ("see", "zoom")] == ["a:0:0:0:0", ""]
+    assert [read_playground_state(browser)[key] for key in ("see", "zoom")] == ["a:0:0:0:0", ""]
     assert browser.run_script("app.pictures.a.zoom") is None
     assert browser.run_script("document.getElementById('trouble').hidden")
 
 
-def touch_page(browser: Browser, *moments: list[tuple[float, float]]) -> None:
+def touch_web_page(browser: Browser, *moments: list[tuple[float, float]]) -> None:
     """Touch the page with fingers at given positions, a list for each moment, and lift them."""
     for kind, fingers in zip(["Start"] + ["Move"] * len(moments), moments, strict=False):
         browser.call_method("Input.dispatchTouchEvent", type=f"touch{kind}",
@@ -514,7 +514,7 @@ def touch_page(browser: Browser, *moments: list[tuple[float, float]]) -> None:
 def test_two_fingers_zoom_the_picture_and_one_finger_moves_it(browser: Browser) -> None:
     """Two fingers zoom both pictures; one finger moves a zoomed picture, or scrolls the page."""
     browser.set_screen_size(400, 800)
-    open_page(browser, "#at=500")
+    load_playground(browser, "#at=500")
     browser.call_method("Emulation.setTouchEmulationEnabled", enabled=True)
     under = """(() => { const found = app.pictures.a.find(%f, %f);
         return found && [found.block, found.page]; })()"""
@@ -527,21 +527,21 @@ def test_two_fingers_zoom_the_picture_and_one_finger_moves_it(browser: Browser) 
         x, y = left + wide * 0.3, top + tall * 0.4
         before = browser.run_script(under % (x, y))
         scale = browser.run_script("app.pictures.a.scale()")
-        touch_page(browser, *([(x - 10 - 5 * i, y), (x + 10 + 5 * i, y)] for i in range(9)))
+        touch_web_page(browser, *([(x - 10 - 5 * i, y), (x + 10 + 5 * i, y)] for i in range(9)))
         assert browser.run_script("app.pictures.a.scale()") == pytest.approx(5 * scale, rel=0.05)
         assert browser.run_script(under % (x, y)) == before
         assert browser.run_script("app.pictures.b.zoom") == browser.run_script(
             "app.pictures.a.zoom")
         chosen = browser.run_script("app.chosen")
-        touch_page(browser, *([(x + 4 * i, y + 3 * i)] for i in range(6)))
+        touch_web_page(browser, *([(x + 4 * i, y + 3 * i)] for i in range(6)))
         assert browser.run_script(under % (x + 20, y + 15)) == before
         assert browser.run_script("app.chosen") == chosen
-        touch_page(browser, *([(x - 60 + 6 * i, y), (x + 60 - 6 * i, y)] for i in range(10)))
+        touch_web_page(browser, *([(x - 60 + 6 * i, y), (x + 60 - 6 * i, y)] for i in range(10)))
         assert browser.run_script("app.pictures.a.zoom") is None
         # Without zoom, one finger scrolls the page.
         assert browser.run_script("getComputedStyle(app.pictures.a.canvas).touchAction") \
             == "pan-x pan-y"
-        touch_page(browser, [(x, y)])
+        touch_web_page(browser, [(x, y)])
         assert browser.run_script("app.chosen.block") == before[0]
     finally:
         browser.call_method("Emulation.setTouchEmulationEnabled", enabled=False)
@@ -549,7 +549,7 @@ def test_two_fingers_zoom_the_picture_and_one_finger_moves_it(browser: Browser) 
 
 
 def test_dragging_the_picture_selects_no_block(browser: Browser) -> None:
-    open_page(browser, "#b=&at=500")
+    load_playground(browser, "#b=&at=500")
     browser.run_script("app.chosen = {block: 200, page: 3}; zoomInto('a'); zoomInto('a')")
     before = browser.run_script("app.pictures.a.zoom")
     x, y = browser.run_script("""(() => { const box = app.pictures.a.canvas.getBoundingClientRect();
@@ -567,7 +567,7 @@ def test_dragging_the_picture_selects_no_block(browser: Browser) -> None:
 
 def test_history_of_a_block_equals_that_of_the_simulator(browser: Browser) -> None:
     """What the page says of a block agrees with the native simulator's block table."""
-    open_page(browser, "#b=&a=approxftl&at=900&size=4KiB")
+    load_playground(browser, "#b=&a=approxftl&at=900&size=4KiB")
     words = shlex.split(read_element_text(browser, "command"))
     table = run_native_simulation(*words[2:], "--block-table")["runs"][0]["block_table"]
     for block in (0, 1, 2, 128):
@@ -583,7 +583,7 @@ def test_history_of_a_block_equals_that_of_the_simulator(browser: Browser) -> No
 
 
 def test_the_page_is_usable_by_keyboard(browser: Browser) -> None:
-    open_page(browser, "#at=200")
+    load_playground(browser, "#at=200")
     press = """(target, key) => target.dispatchEvent(
         new KeyboardEvent("keydown", {key, bubbles: true}))"""
     browser.run_script(f"""(() => {{ const press = {press}; const picture = app.pictures.a.canvas;
@@ -593,12 +593,12 @@ def test_the_page_is_usable_by_keyboard(browser: Browser) -> None:
     assert browser.run_script("app.pictures.a.zoom !== null")
     browser.run_script(f"({press})(document.body, 'Escape'); ({press})(document.body, '.')")
     assert browser.run_script("app.pictures.a.zoom") is None
-    assert read_page_state(browser)["at"] == "201"
+    assert read_playground_state(browser)["at"] == "201"
 
 
 def test_each_control_has_an_accessible_name(browser: Browser) -> None:
     """Each control has a name in the accessibility tree."""
-    open_page(browser)
+    load_playground(browser)
     for place in ("device", "content", "course", "files"):
         browser.run_script(f"showPlace('{place}')")
         nodes = browser.call_method("Accessibility.getFullAXTree")["nodes"]
@@ -615,7 +615,7 @@ def test_nothing_is_cut_off_on_a_narrow_screen(scheme: str, browser: Browser) ->
     browser.set_screen_size(400, 800)
     browser.call_method("Emulation.setEmulatedMedia", features=[
         {"name": "prefers-color-scheme", "value": scheme}])
-    open_page(browser)
+    load_playground(browser)
     for place in ("device", "content", "course", "files"):
         browser.run_script(f"showPlace('{place}')")
         assert browser.run_script("document.documentElement.scrollWidth") <= 400, place
@@ -633,7 +633,7 @@ def test_nothing_is_cut_off_on_a_narrow_screen(scheme: str, browser: Browser) ->
 
 def test_flipped_bits_equal_the_devices_count(browser: Browser) -> None:
     """Flipped bits equal the device's count, hit no precise data, and grow with wear and age."""
-    open_page(browser, "#place=content")
+    load_playground(browser, "#place=content")
     found = browser.run_script("""[[0, 0], [3000, 12], [8000, 48]].flatMap(([pe, months]) =>
         ["approxftl", "baseline"].flatMap((policy) => [true, false].map((approximate) => {
             const {flipped, counted, lost} = throughDevice(app.module, KINDS[0].bytes,
@@ -650,7 +650,7 @@ def test_flipped_bits_equal_the_devices_count(browser: Browser) -> None:
 
 
 def test_flipped_bits_of_sample_files_equal_the_devices_count(browser: Browser) -> None:
-    open_page(browser, "#place=content")
+    load_playground(browser, "#place=content")
     for name in ("picture", "sound", "numbers"):
         for kind in ("approximate", "precise"):
             text = browser.run_script(
@@ -664,8 +664,8 @@ def test_flipped_bits_of_sample_files_equal_the_devices_count(browser: Browser) 
         "document.querySelector('#sample-picture .precise').textContent")
 
 
-def test_page_address_contains_the_ageing_parameters_of_sample_files(browser: Browser) -> None:
-    open_page(browser, "#place=content&rot=vth_b:5000:24&seed=3")
+def test_url_fragment_contains_the_ageing_parameters_of_sample_files(browser: Browser) -> None:
+    load_playground(browser, "#place=content&rot=vth_b:5000:24&seed=3")
     texts = "[...document.querySelectorAll('.sample p')].map((one) => one.textContent)"
     first = browser.run_script(texts)
     browser.run_script("""(() => { const {pe} = document.getElementById("content-controls");
@@ -675,7 +675,7 @@ def test_page_address_contains_the_ageing_parameters_of_sample_files(browser: Br
     address = read_playground_url_fragment(browser)
     assert "rot=vth_b%3A750%3A24" in address
     second = browser.run_script(texts)
-    open_page(browser, "#place=content&rot=vth_b:5000:24&seed=3")
+    load_playground(browser, "#place=content&rot=vth_b:5000:24&seed=3")
     assert browser.run_script(texts) == first
     browser.run_script(f"""new Promise((done) => {{ location.hash = "{address}";
         window.addEventListener("hashchange", () => setTimeout(done, 0)); }})""")
@@ -683,7 +683,7 @@ def test_page_address_contains_the_ageing_parameters_of_sample_files(browser: Br
 
 
 def test_a_picture_of_the_user_is_scaled_to_the_sample_size(browser: Browser) -> None:
-    open_page(browser, "#place=content")
+    load_playground(browser, "#place=content")
     picture = base64.b64decode(
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5E"
         "rkJggg==")
@@ -702,7 +702,7 @@ TOURS = range(10)
 
 
 def test_the_course_has_ten_tours(browser: Browser) -> None:
-    open_page(browser, "#place=course")
+    load_playground(browser, "#place=course")
     assert browser.run_script("TOURS.length") == len(TOURS)
 
 
@@ -735,7 +735,7 @@ ANSWER = """(() => {
 @pytest.mark.parametrize("number", TOURS)
 def test_tours_ask_before_they_explain(number: int, browser: Browser) -> None:
     """In a guided tour, questions with one right answer precede explanations; it takes 10 min."""
-    open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
+    load_playground(browser, f"#b=&at=0&place=course&tour={number + 1}")
     seen = """[...document.querySelectorAll("#tour .part")].filter((part) => part.checkVisibility())
         .length"""
     kinds = browser.run_script(f"TOURS[{number}].parts.map((part) => Boolean(part.question))")
@@ -765,7 +765,7 @@ def test_tours_ask_before_they_explain(number: int, browser: Browser) -> None:
 
 
 def test_all_parts_of_a_tour_can_be_shown_at_once(browser: Browser) -> None:
-    open_page(browser, "#b=&at=0&place=course&tour=3")
+    load_playground(browser, "#b=&at=0&place=course&tour=3")
     assert browser.run_script("""(() => {
         const hidden = () => document.querySelectorAll("#tour .part[hidden]").length;
         const before = hidden();
@@ -803,7 +803,7 @@ TASK = """(() => {
 @pytest.mark.parametrize("number", TOURS)
 def test_a_tour_task_is_done_only_after_its_solution(number: int, browser: Browser) -> None:
     """A guided tour's task is not fulfilled at its start; the offered solution fulfils it."""
-    open_page(browser, f"#b=&at=0&place=course&tour={number + 1}")
+    load_playground(browser, f"#b=&at=0&place=course&tour={number + 1}")
     browser.run_script("document.querySelector('#tour .all').click()")
     tasks = browser.run_script(TASK)
     assert len(tasks) >= 2
@@ -815,7 +815,7 @@ def test_a_tour_task_is_done_only_after_its_solution(number: int, browser: Brows
 
 
 def test_playback_completes_a_task_of_the_course(browser: Browser) -> None:
-    open_page(browser, "#place=course")
+    load_playground(browser, "#place=course")
     assert browser.run_script("""new Promise((done) => {
         beginTask(TOURS[0].parts.find(({ask}) => ask));
         document.getElementById("speed").value = 5;
@@ -834,7 +834,7 @@ def test_playback_completes_a_task_of_the_course(browser: Browser) -> None:
 
 
 def test_shown_device_lifetime_follows_from_the_number_of_erases(browser: Browser) -> None:
-    open_page(browser)
+    load_playground(browser)
     options = "--channels 1 --chips 1 --blocks 64 --fill random --write-share 100% --op 20%"
     counters = [run_native_simulation(*options.split(), "--requests", count)["runs"][0]["counters"]
                 for count in ("8000", "24000")]
@@ -854,7 +854,7 @@ def test_shown_device_lifetime_follows_from_the_number_of_erases(browser: Browse
 
 def test_each_tour_step_shows_the_device_that_it_describes(browser: Browser) -> None:
     """Each step of a guided tour creates its device, and shows the device or a file on it."""
-    open_page(browser, "#place=course")
+    load_playground(browser, "#place=course")
     steps = browser.run_script(
         """(() => { const patient = goTo; goTo = (at) => patient(at, Infinity);
         return TOURS.flatMap((tour, number) => tour.parts.map((part, i) => {
@@ -899,7 +899,7 @@ def test_a_trace_dropped_on_the_page_equals_the_converted_trace(kind: str,
     source, converted = tmp_path / f"-it's $dropped.{kind}", tmp_path / "converted.aft"
     convert_trace(recorded_stream_file, source, "--to", kind)
     convert_trace(source, converted)
-    open_page(browser)
+    load_playground(browser)
     assert "20000 requests" in drop_file(browser, source.name, source.read_bytes())
     browser.run_script("goTo(100000, Infinity)")
     arguments, digest, over = browser.run_script("""[argsOf(app.state, "baseline"),
@@ -917,7 +917,7 @@ def test_a_trace_dropped_on_the_page_equals_the_converted_trace(kind: str,
 
 def test_a_compressed_trace_is_unpacked_and_played(recorded_stream_file: Path,
                                                    browser: Browser) -> None:
-    open_page(browser)
+    load_playground(browser)
     assert "20000 requests" in drop_file(browser, "stream.aft.gz",
                                          gzip.compress(recorded_stream_file.read_bytes()))
     assert "expand it first" in drop_file(browser, "stream", b"BZh" + bytes(100))
@@ -926,7 +926,7 @@ def test_a_compressed_trace_is_unpacked_and_played(recorded_stream_file: Path,
 def test_a_saved_state_contains_the_position_in_the_trace(recorded_stream_file: Path,
                                                           browser: Browser) -> None:
     """The position in the trace file is part of a saved state."""
-    open_page(browser)
+    load_playground(browser)
     assert "20000 requests" in drop_file(browser, "stream.aft", recorded_stream_file.read_bytes())
     same = browser.run_script("""(() => { const run = app.runs.a; run.go(9000);
         const digest = run.device.digest(); run.go(16000); run.go(1000); run.go(9000);
@@ -943,7 +943,7 @@ def test_a_report_dropped_on_the_page_opens_its_devices(browser: Browser, tmp_pa
                        "--write-share", "0.75", "--approx-share", "40%", "--requests",
                        "1500", "--warmup", "200", "--gc", "5", f"--json={path}", "-q")
     assert done.code == 0
-    open_page(browser)
+    load_playground(browser)
     drop_file(browser, "report.json", path.read_bytes())
     browser.run_script("showPlace('device')")
     assert simulate_shown_commands(browser) == read_element_text(browser, "digest").split()

@@ -129,7 +129,9 @@ WRONG: list[tuple[Any, type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("select", "kind", "said"), WRONG, ids=range(len(WRONG)))
-def test_a_wrong_victim_ends_the_run(select: Any, kind: type[Exception], said: str) -> None:
+def test_an_invalid_victim_of_a_python_policy_ends_the_run(
+    select: Any, kind: type[Exception], said: str
+) -> None:
     policy = aftl.Policy(select_victim=select)
     with pytest.raises(kind, match=said):
         aftl.simulate(**{**LOAD, "requests": 10**12}, policy=policy, keep_requests=False)
@@ -141,7 +143,9 @@ def test_a_wrong_victim_ends_the_run(select: Any, kind: type[Exception], said: s
     (lambda _: 2, ValueError, r"stream\(\) returned 2; there are streams 0 to 1"),
     (lambda _: None, TypeError, r"stream\(\) returned None, which is no index of streams"),
     (lambda page: page.heat, AttributeError, "heat")])
-def test_a_wrong_stream_ends_the_run(stream: Any, kind: type[Exception], said: str) -> None:
+def test_an_invalid_stream_of_a_python_policy_ends_the_run(
+    stream: Any, kind: type[Exception], said: str
+) -> None:
     policy = aftl.Policy(stream=stream, streams=["a", "b"])
     with pytest.raises(kind, match=said):
         aftl.simulate(**LOAD, policy=policy)

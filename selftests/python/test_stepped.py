@@ -34,19 +34,19 @@ class Machine(RuleBasedStateMachine):
         self.pages = {"read": 0, "write": 0, "discard": 0}
         self.least_ns = 0
 
-    def draw_written_range(self, lpn: int, pages: int) -> range:
+    def clip_range_to_device(self, lpn: int, pages: int) -> range:
         return range(lpn, min(lpn + pages, self.device.logical_pages))
 
     @rule(lpn=st.integers(0, 11000), pages=st.integers(1, 40))
     def write_pages(self, lpn: int, pages: int) -> None:
-        span = self.draw_written_range(lpn, pages)
+        span = self.clip_range_to_device(lpn, pages)
         assert self.device.write(lpn, len(span)) > 0
         self.written.update(span)
         self.pages["write"] += len(span)
 
     @rule(lpn=st.integers(0, 11000), pages=st.integers(1, 40))
     def read_pages(self, lpn: int, pages: int) -> None:
-        span = self.draw_written_range(lpn, pages)
+        span = self.clip_range_to_device(lpn, pages)
         before = self.device.now_ns
         response = self.device.read(lpn, len(span))
         assert (response > 0) == any(lpn in self.written for lpn in span)
@@ -55,7 +55,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(lpn=st.integers(0, 11000), pages=st.integers(1, 2000))
     def trim_pages(self, lpn: int, pages: int) -> None:
-        span = self.draw_written_range(lpn, pages)
+        span = self.clip_range_to_device(lpn, pages)
         self.device.trim(lpn, len(span))
         self.pages["discard"] += len(self.written.intersection(span))
         self.written.difference_update(span)

@@ -104,7 +104,7 @@ static enum data_verdict verdict_of_unit_content(u64 unit, u64 holds, u32 sequen
 	u32 flips;
 
 	payload_fill(words, 4096, SEED, &what);
-	return expected_data_judge(&expected, words, unit, floor, &found, &flips);
+	return expected_data_classify_read_unit(&expected, words, unit, floor, &found, &flips);
 }
 
 static u32 find_oldest_readable_stamp(u64 unit)
@@ -171,13 +171,13 @@ TAP_TEST(discarded_data_are_not_checked)
 	CHECK(begin_expected_write(5, 1, true));
 	expected_data_end_write(&expected, 5, 1, 1, true, false);
 	memset(words, 0, sizeof(words));
-	CHECK_EQ(expected_data_judge(&expected, words, 5, find_oldest_readable_stamp(5), &found,
-				     &flips),
+	CHECK_EQ(expected_data_classify_read_unit(&expected, words, 5,
+						  find_oldest_readable_stamp(5), &found, &flips),
 		 DATA_LOST);
 	CHECK(begin_expected_write(5, 2, false));
 	expected_data_end_write(&expected, 5, 1, 2, true, false);
-	CHECK_EQ(expected_data_judge(&expected, words, 5, find_oldest_readable_stamp(5), &found,
-				     &flips),
+	CHECK_EQ(expected_data_classify_read_unit(&expected, words, 5,
+						  find_oldest_readable_stamp(5), &found, &flips),
 		 DATA_FOREIGN);
 	CHECK_EQ(verdict_of_unit_content(5, 5, 1, find_oldest_readable_stamp(5)), DATA_FOREIGN);
 	CHECK(begin_expected_write(5, 3, true));

@@ -88,7 +88,7 @@ def test_simulation_equals_that_of_a_converted_trace(tmp_path: Path, make: Calla
     assert json.loads(own.read_text())["runs"] == wanted["runs"]
 
 
-def test_tags_of_a_capture_become_classes(tmp_path: Path) -> None:
+def test_tag_notes_of_a_blktrace_capture_become_data_classes(tmp_path: Path) -> None:
     events = [traces.make_request_event(1000, traces.QUEUE, traces.WRITE, 0, UNIT),
               traces.make_write_class_note(1001, 0, UNIT, "approximate"),
               traces.make_request_event(2000, traces.COMPLETE, traces.WRITE, 0, UNIT)]
@@ -97,7 +97,7 @@ def test_tags_of_a_capture_become_classes(tmp_path: Path) -> None:
     assert [(row["op"], row["class"]) for row in found["latency"]] == [("write", "approximate")]
 
 
-def test_a_flush_before_a_write_is_a_request(tmp_path: Path) -> None:
+def test_a_write_event_with_a_preflush_is_replayed_as_flush_and_write(tmp_path: Path) -> None:
     """A write event with a preceding flush is replayed as a flush and a write."""
     events = [traces.make_request_event(1000, traces.QUEUE, traces.WRITE, 8, UNIT,
                                         flags=traces.IS_FLUSH),

@@ -193,7 +193,7 @@ def flip_approximate_bits(now: bytearray, _before: bytes) -> None:
     now[1 * UNIT + 3000] ^= 0x07
 
 
-def wipe_unit(now: bytearray, _before: bytes) -> None:
+def zero_first_unit(now: bytearray, _before: bytes) -> None:
     now[:UNIT] = bytes(UNIT)
 
 
@@ -201,7 +201,7 @@ def overwrite_first_unit_with_third(now: bytearray, _before: bytes) -> None:
     now[:UNIT] = now[2 * UNIT : 3 * UNIT]
 
 
-def restore_unit(now: bytearray, before: bytes) -> None:
+def restore_first_unit(now: bytearray, before: bytes) -> None:
     now[:UNIT] = before[:UNIT]
 
 
@@ -211,9 +211,9 @@ def restore_unit(now: bytearray, before: bytes) -> None:
     [
         (flip_precise_bits, {"precise_flips": 2}, 4),
         (flip_approximate_bits, {"approx_flips": 3}, 0),
-        (wipe_unit, {"lost": 1}, 4),
+        (zero_first_unit, {"lost": 1}, 4),
         (overwrite_first_unit_with_third, {"misplaced": 1}, 4),
-        (restore_unit, {"stale": 1}, 4),
+        (restore_first_unit, {"stale": 1}, 4),
         (None, {}, 0),
     ],
 )
@@ -340,7 +340,7 @@ def test_damaged_logs_are_refused(tmp_path: Path, spoiled: int) -> None:
     assert done.err.startswith(f"approxftl replay: {log}: ")
 
 
-def pack_log(records: list[Record], header: Header | None = None) -> bytes:
+def pack_replay_log(records: list[Record], header: Header | None = None) -> bytes:
     return (header or Header()).pack_header() + b"".join(r.pack_record() for r in records)
 
 
@@ -353,18 +353,19 @@ WRITES = [make_request_of_whole_units(i, i, WRITE) for i in range(10)]
         (b"", "the file is empty"),
         (b"time,offset\n" * 1000, "the format is not known"),
         (b"\x89AFT\r\n\x1a\n", "ends inside its header"),
-        (pack_log(WRITES)[:-5], "ends inside a record"),
-        (pack_log(WRITES, Header(records=11)), "ends after 10 of 11 records"),
-        (pack_log([*WRITES, make_request_of_whole_units(3, 1, WRITE)]),
+        (pack_replay_log(WRITES)[:-5], "ends inside a record"),
+        (pack_replay_log(WRITES, Header(records=11)), "ends after 10 of 11 records"),
+        (pack_replay_log([*WRITES, make_request_of_whole_units(3, 1, WRITE)]),
          "before that of the previous"),
-        (pack_log([*WRITES, make_request_of_whole_units(30, 1, 9)]), "operation 9 is unknown"),
-        (pack_log([*WRITES, make_request_of_whole_units(30, 1, WRITE, 2)]),
+        (pack_replay_log([*WRITES, make_request_of_whole_units(30, 1, 9)]),
+         "operation 9 is unknown"),
+        (pack_replay_log([*WRITES, make_request_of_whole_units(30, 1, WRITE, 2)]),
          "tag class 2 is unknown"),
-        (pack_log([*WRITES, make_request_of_whole_units(30, 1, WRITE, 0, 0)]),
+        (pack_replay_log([*WRITES, make_request_of_whole_units(30, 1, WRITE, 0, 0)]),
          "a length of 0 sectors"),
-        (pack_log(WRITES, Header(break_checksum=True)), "header is damaged"),
-        (pack_log([]), "has no requests"),
-        (pack_log([Record(0, 0, 1 << 31, WRITE)]), "a request has"),
+        (pack_replay_log(WRITES, Header(break_checksum=True)), "header is damaged"),
+        (pack_replay_log([]), "has no requests"),
+        (pack_replay_log([Record(0, 0, 1 << 31, WRITE)]), "a request has"),
     ],
 )
 def test_a_damaged_trace_leaves_the_device_unchanged(tmp_path: Path, content: bytes,
@@ -496,7 +497,7 @@ def test_option_count_limits_the_requests(tmp_path: Path) -> None:
     assert done["done_requests"] == done["planned_requests"] == 7
 
 
-def test_zeroes_and_discards_reach_a_file(tmp_path: Path) -> None:
+def test_replayed_write_zeroes_and_discards_zero_the_target_file(tmp_path: Path) -> None:
     records = [make_request_of_whole_units(0, 0, WRITE, 0, 4),
                make_request_of_whole_units(50, 1, DISCARD),
                make_request_of_whole_units(50, 2, WRITE_ZEROES)]

@@ -236,7 +236,7 @@ def run_script(browser: Browser, script: str) -> Any:
     except AssertionError as error:
         if "no frame drawn" not in str(error):
             raise
-    browser.show_page(browser.page)
+    browser.load_web_page(browser.page)
     return browser.run_script(asynchronous)
 
 
@@ -250,7 +250,7 @@ def load_fresh_page(browser: Browser, page: Path, width: int, height: int) -> It
     """Yield a freshly loaded page, which must request no URL and log nothing to the console."""
     browser.set_screen_size(width, height)
     browser.call_method("Emulation.setEmulatedMedia", media="", features=[])
-    browser.show_page(page)
+    browser.load_web_page(page)
     browser.said.clear()
     browser.requested.clear()
     yield browser

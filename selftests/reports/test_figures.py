@@ -363,7 +363,7 @@ def test_a_timeline_figure_has_a_time_axis() -> None:
     assert ">time<" in drawn_ and 'data-lanes="LUN 0" data-end="400000"' in drawn_
 
 
-def test_maps_list_only_states_that_occur() -> None:
+def test_the_legend_of_a_map_lists_only_states_that_occur() -> None:
     words_ = ("precise", "approximate", "erased")
     plot = Grid("layer", "page", ["1", "0"], ["0", "1"],
                 [["precise", "erased"], ["precise", "precise"]], "page", words_)
@@ -401,7 +401,7 @@ def test_panels_of_a_figure_have_one_legend_and_one_scale(kind: Any) -> None:
     assert (said.count("x"), said.count("y")) == (1, 1)
 
 
-def test_many_bars_of_a_series_are_one_path() -> None:
+def test_many_bars_of_a_series_are_one_svg_path() -> None:
     values = [float(i % 7) for i in range(150)]
     plot = Bars([f"load {i}" for i in range(150)], [("x", values), ("y", values)], "us",
                 stacked=True)

@@ -63,8 +63,8 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("content", "sentence"), WRONG, ids=lambda value: str(value)[:30])
-def test_wrong_inputs_are_refused_in_a_sentence(tmp_path: Path, content: bytes,
-                                                sentence: str) -> None:
+def test_wrong_input_files_are_refused_with_one_sentence(tmp_path: Path, content: bytes,
+                                                         sentence: str) -> None:
     path = tmp_path / "x"
     path.write_bytes(content)
     with pytest.raises(command.Refusal) as refused:

@@ -230,7 +230,9 @@ def test_the_page_shows_the_energy(report_dom: str, simulation_result: Json) -> 
             assert float(cell) == pytest.approx(run["energy"][f"{name}_pj"] / base)
 
 
-def test_maps_show_the_values_of_the_result(report_dom: str, simulation_result: Json) -> None:
+def test_wear_and_page_maps_show_the_values_of_the_result(
+    report_dom: str, simulation_result: Json
+) -> None:
     wear = [float(row[2]) for row in read_figure_rows(report_dom, "wear-map-1")[1:]]
     assert wear == pytest.approx(simulation_result["runs"][0]["block_table"]["wear"])
     maps = [one for run in simulation_result["runs"] for one in run["page_maps"]]
@@ -272,7 +274,7 @@ def test_the_page_names_commands_and_versions(report_dom: str) -> None:
 
 def test_nothing_is_cut_off_on_a_phone(browser: Browser, report_page: Path) -> None:
     browser.set_screen_size(400, 800)
-    browser.show_page(report_page)
+    browser.load_web_page(report_page)
     wide, least, cut = browser.run_script("""[document.documentElement.scrollWidth,
         getComputedStyle(document.querySelector("#ratios > svg")).minWidth,
         [...document.querySelectorAll(".wide")].filter((one) =>
@@ -918,7 +920,7 @@ def test_figures_of_several_workloads_have_one_scale(multi_workload_report: Path
 def test_interactive_panels_react_to_the_filter(browser: Browser,
                                                 multi_workload_report: Path) -> None:
     browser.set_screen_size(800, 600)
-    browser.show_page(multi_workload_report)
+    browser.load_web_page(multi_workload_report)
     told = run_script(browser, """
         const figure = await seen("energy");
         const names = () => [...figure.querySelectorAll(".live text")]
@@ -981,7 +983,7 @@ def test_a_report_of_a_hundred_workloads_stays_small(report_page: Path, simulati
     # Processor time until the page is interactive, which does not depend on the machine's load.
     browser.call_method("Performance.enable", timeDomain="threadTicks")
     browser.said.clear()
-    browser.show_page(tmp_path / "r.html")
+    browser.load_web_page(tmp_path / "r.html")
     boxes = browser.run_script("document.querySelectorAll('#controls input[type=checkbox]').length")
     spent = {one["name"]: one["value"]
              for one in browser.call_method("Performance.getMetrics")["metrics"]}

@@ -155,14 +155,14 @@ def read_texts_of_marks(shown: Browser, name: str) -> list[dict[str, str]]:
             for text in texts]
 
 
-def round_to_page_digits(text: str) -> str:
+def round_to_digits_of_study_page(text: str) -> str:
     """Round a number to the precision of the page; return other text unchanged."""
     return f"{float(text):.{DIGITS}g}" if re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?", text) else text
 
 
 def round_fields_of_figure_mark(mark: dict[str, str]) -> tuple[str, ...]:
     keys = ("series", "facet", "x", "source", "y", "low", "high", "runs")
-    return tuple(round_to_page_digits(mark[key]) for key in keys)
+    return tuple(round_to_digits_of_study_page(mark[key]) for key in keys)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -176,7 +176,7 @@ def test_tooltips_show_the_numbers_of_the_figure_file(browser_with_study_page: B
         place = [key for key in said if key not in (*axes, measure)]
         values = [said.get(key, "") for key in
                   ("of", "in", *(place[:1] or ["nowhere"]), "from", measure, "low", "high", "runs")]
-        found.add(tuple(map(round_to_page_digits, values)))
+        found.add(tuple(map(round_to_digits_of_study_page, values)))
     assert found == wanted
 
 

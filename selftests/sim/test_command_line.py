@@ -382,7 +382,7 @@ def test_a_missing_verb_prints_the_usage() -> None:
     assert "Usage: approxftl VERB" in done.err
 
 
-def test_help_explains_shares() -> None:
+def test_help_explains_fractions_and_percentages() -> None:
     text = run_approxftl("sim", "--help").out
     assert "Shares are fractions like 0.5 or percentages like 50%." in text
     assert re.search(r"--write-share SHARE +writes among reads and writes \(default 50%\)", text)

@@ -19,7 +19,7 @@ def get_write_response_us(run: dict[str, Any], what: str) -> float:
 
 
 @pytest.mark.parametrize("utilisation", (0.1, 0.5, 0.8))
-def test_random_controller_time_makes_a_queue_as_theory_says(utilisation: float) -> None:
+def test_random_controller_time_gives_the_responses_of_an_m_m_1_queue(utilisation: float) -> None:
     """Poisson arrivals and exponential service: the response is exponential (M/M/1)."""
     run = get_only_run(run_sim(*WRITES, "--rate", f"{utilisation / SERVICE_US * 1e6:.0f}",
                                "--set", f"controller_vary={SERVICE_US}us"))

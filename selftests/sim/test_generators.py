@@ -169,7 +169,9 @@ def test_the_working_set_drifts_at_the_given_speed(run_generator: Generate) -> N
     assert max(r.off_sect for r in records) // UNIT_SECTORS > 4 * width
 
 
-def test_active_addresses_get_the_mean_number_of_requests(run_generator: Generate) -> None:
+def test_an_active_address_gets_the_configured_mean_number_of_requests(
+    run_generator: Generate,
+) -> None:
     records = run_generator("--workload", "active", "--active-set", "0.01", "--active-requests",
                             "50", "--active-others", "0.1")
     uses = Counter(r.off_sect // UNIT_SECTORS for r in records)

@@ -337,7 +337,7 @@ def test_unaligned_and_distant_requests_are_counted(tmp_path: Path) -> None:
     assert "note: 2 requests were widened to whole mapping units" in array.err
 
 
-def test_a_partial_discard_frees_whole_units_only(tmp_path: Path) -> None:
+def test_a_discard_of_partial_units_frees_whole_units_only(tmp_path: Path) -> None:
     """A discard frees whole units only; zeroing a part of a unit counts as a write."""
     records = [Record(0, 0, 32, WRITE), Record(10**9, 4, 20, DISCARD),
                Record(2 * 10**9, 28, 4, WRITE_ZEROES)]

@@ -159,7 +159,7 @@ def run_parallel_command(*arguments: str | Path, jobs: int = 2) -> Iterator[subp
         process.communicate()
 
 
-def test_jobs_is_the_number_of_processes() -> None:
+def test_option_jobs_sets_the_number_of_processes() -> None:
     with run_parallel_command("--seed", "1..5", "--requests", ENDLESS, jobs=3) as process:
         assert len(list_child_processes(process.pid)) == 3
 

@@ -26,7 +26,7 @@ def test_waiting_times_by_reason_add_up_to_the_waiting_time() -> None:
     assert "slowest" not in get_only_run(run_sim(*BUSY))
 
 
-def test_slowest_names_erases_as_a_reason() -> None:
+def test_option_slowest_names_erases_as_a_wait_reason() -> None:
     """JSON and table of --slowest name the erase as the reason of a read that waits for it."""
     args = (*BUSY, "--slowest=500")
     reads = [request for request in get_only_run(run_sim(*args))["slowest"]
@@ -38,7 +38,7 @@ def test_slowest_names_erases_as_a_reason() -> None:
     assert len(re.findall(r"^ *[\d.]+ .?s +(?:read|write) ", table, re.M)) == 500
 
 
-def test_slowest_names_waits_for_the_arbitration_turn_of_a_queue() -> None:
+def test_option_slowest_names_waits_for_the_arbitration_turn_of_a_queue() -> None:
     """A tenant of weight 1 waits for its arbitration turn behind a tenant of weight 200."""
     found = get_only_run(run_sim("--tenants=64,4", "--queue-weights=200:1", "--set=depth=16",
                                  "--requests=5000", "--slowest=5", "--write-share=100%",
@@ -47,7 +47,7 @@ def test_slowest_names_waits_for_the_arbitration_turn_of_a_queue() -> None:
 
 
 @pytest.mark.parametrize("options", (("--shards=2",), ("--raid=5",)))
-def test_slowest_is_refused_for_several_devices(options: tuple[str, ...]) -> None:
+def test_option_slowest_is_refused_for_several_devices(options: tuple[str, ...]) -> None:
     assert run_approxftl("sim", "--slowest=3", *options).code == 2
 
 

@@ -156,7 +156,7 @@ def test_bars_of_a_figure_show_the_selected_measures(finished_study: Path, tmp_p
         policy="vth_b")
 
 
-def test_a_distribution_pools_all_seeds(finished_study: Path, tmp_path: Path) -> None:
+def test_a_response_time_distribution_pools_all_seeds(finished_study: Path, tmp_path: Path) -> None:
     found = [mark for mark in read_figure_marks(finished_study, tmp_path,
                                                 'y = "write_response"\nkind = "cdf"\n'
                                                 'facets = "approx-share"\nx_scale = "log"')

@@ -146,7 +146,7 @@ def test_a_misspelt_key_is_refused_by_schema_and_program(way: tuple[Any, ...]) -
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_shipped_files_match_the_schema(path: Path) -> None:
+def test_shipped_study_files_match_the_study_schema(path: Path) -> None:
     assert Checker(SCHEMA).find_errors(tomllib.loads(path.read_text())) == []
 
 

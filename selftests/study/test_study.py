@@ -459,7 +459,9 @@ def test_a_table_wider_than_a_page_is_divided() -> None:
     (1.9e6, "2 ms \u00b15 %"), (2e6 * (1 - 1e-15), "2 ms"), (None, "2 ms"),
     (-4.6e6, "2 ms \u00b1over 100 %"),
 ])
-def test_zero_width_intervals_are_left_out(low: float | None, said: str) -> None:
+def test_zero_width_confidence_intervals_are_left_out_of_the_table(
+    low: float | None, said: str
+) -> None:
     key = "write_response_mean_ns"
     assert study_table.format_value_and_interval({key: 2e6, f"{key}_low": low}, key) == said
     ratio = f"{key}_ratio"

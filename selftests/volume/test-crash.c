@@ -485,7 +485,7 @@ static void fail_die_then_power(struct life *life)
 		arm_power_failure(life, 60);
 }
 
-static void place_random_unit_fault(struct life *life)
+static void make_random_unit_uncorrectable(struct life *life)
 {
 	struct durable_device *durable = &life->durable;
 
@@ -524,7 +524,7 @@ static bool send_requests_to_zoned_device(struct life *life)
 		zone_stream_submit_request(&life->requests, &durable->device);
 		test_drain_requests_to_depth(&durable->device, depth);
 		fail_die_then_power(life);
-		place_random_unit_fault(life);
+		make_random_unit_uncorrectable(life);
 		if (durable_execute_ops(durable, draw_crash_test_u32(life, lag + 1)))
 			return false;
 	}
@@ -551,7 +551,7 @@ static bool run_session_of_requests(struct life *life)
 	while (steps-- && !tap_failure_count()) {
 		test_stream_submit_request(&stream, &durable->device);
 		fail_die_then_power(life);
-		place_random_unit_fault(life);
+		make_random_unit_uncorrectable(life);
 		if (durable_execute_ops(durable, draw_crash_test_u32(life, lag + 1)))
 			return false;
 	}

@@ -33,7 +33,7 @@ def check_format_refused(path: Path, *parts: str) -> None:
 
 
 @pytest.mark.parametrize("name", MEDIA)
-def test_other_content_of_a_device_is_named_and_kept(tmp_path: Path, name: str) -> None:
+def test_format_names_and_keeps_other_content_of_a_device(tmp_path: Path, name: str) -> None:
     kind, make = MEDIA[name]
     make(tmp_path / "disk")
     check_format_refused(tmp_path / "disk", f" {kind}" if kind else "")
@@ -51,7 +51,7 @@ def test_a_member_of_a_raid_has_its_array_named(tmp_path: Path, name: str) -> No
     check_format_refused(tmp_path / "disk", 'label "array"', str(NAME))
 
 
-def test_a_signature_with_a_wrong_checksum_is_kept(tmp_path: Path) -> None:
+def test_format_keeps_a_device_whose_signature_has_a_wrong_checksum(tmp_path: Path) -> None:
     MEDIA["LVM"][1](tmp_path / "disk")
     write_bytes_at_file_offset(tmp_path / "disk", 512 + 100, b"\x55")
     check_format_refused(tmp_path / "disk", "LVM2_member")

@@ -382,7 +382,7 @@ def test_a_volume_of_version_0_2_0_is_read(tmp_path: Path, end: str) -> None:
     assert compute_checksums_of_units(path) == CONTENT_OF_0_2_0
 
 
-def seal_sector_checksum(sector: bytes, number: int) -> bytes:
+def set_sector_checksum(sector: bytes, number: int) -> bytes:
     """Return a metadata sector with a valid checksum of its payload and nonce."""
     sealed = crc32c(sector[:508] + struct.pack("<Q", number))
     return sector[:508] + struct.pack("<I", sealed)
@@ -401,7 +401,7 @@ def test_translation_pages_do_not_count_as_units(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     sector = read_first_frame_offsets(path)["spare_table"] * 8
     data[sector * SECTOR : sector * SECTOR + 56] = entry
-    data[sector * SECTOR : (sector + 1) * SECTOR] = seal_sector_checksum(
+    data[sector * SECTOR : (sector + 1) * SECTOR] = set_sector_checksum(
         bytes(data[sector * SECTOR : (sector + 1) * SECTOR]), sector
     )
     path.write_bytes(data)
@@ -423,9 +423,9 @@ def test_lost_units_are_counted_and_listed(tmp_path: Path) -> None:
     sector = read_first_frame_offsets(path)["spare_table"] * 8 + number // (504 // size)
     data = bytearray(path.read_bytes())
     old = data[sector * SECTOR : (sector + 1) * SECTOR]
-    assert seal_sector_checksum(bytes(old), sector) == old
+    assert set_sector_checksum(bytes(old), sector) == old
     struct.pack_into("<H", old, number % (504 // size) * size + 38, slots)
-    data[sector * SECTOR : (sector + 1) * SECTOR] = seal_sector_checksum(bytes(old), sector)
+    data[sector * SECTOR : (sector + 1) * SECTOR] = set_sector_checksum(bytes(old), sector)
     path.write_bytes(data)
     found = run_volume_verb_for_json("check", path)
     assert (found["sound"], found["lost_units"], found["mapped_units"]) == (True, len(lost), 210)

@@ -170,8 +170,8 @@ def test_a_crashed_guest_is_an_outcome_of_the_stack_and_a_timeout_is_not(
     assert bool(record["error"]) == (outcome == worn.FAILED_CELL)
 
 
-def test_a_cell_without_result_is_run_again(tmp_path: Path,
-                                            monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_matrix_cell_without_result_is_run_again(tmp_path: Path,
+                                                   monkeypatch: pytest.MonkeyPatch) -> None:
     plan = worn.Plan(STACKS[0], LIVES[0], 1, "uml")
     failed = {**make_fake_worn_record(plan.matrix_cell_name, Outcome.HUNG), "error": "too busy"}
     (tmp_path / plan.record_file_name).write_text(json.dumps(failed))
@@ -275,7 +275,7 @@ def test_reading_a_drive_continues_behind_an_unreadable_page(
 
 
 @pytest.mark.parametrize("failing", ["ext4", "xfs"])
-def test_other_cells_run_if_the_lab_of_a_later_cell_fails(
+def test_other_matrix_cells_run_if_the_lab_of_a_later_cell_fails(
         failing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """If a virtual machine fails to start, approxftl worn goes on, unless it is the first one."""
     def make_fake_worn_cell_record(plan: worn.Plan, children: Children) -> dict[str, Any]:
@@ -402,7 +402,7 @@ def test_sampled_stacks_and_failures_have_the_documented_outcome(seed: str) -> N
 
 
 @pytest.mark.long
-def test_the_script_of_a_reduced_cell_repeats_its_outcome(tmp_path: Path) -> None:
+def test_the_script_of_a_reduced_matrix_cell_repeats_its_outcome(tmp_path: Path) -> None:
     """The script that `worn --reduce` prints needs no other file, and runs in any directory."""
     done = run_program(BUILD / "approxftl", "worn", "--cell", "ext4/bad-copies", "--only", "1-3",
                        "--kernel", choose_guest_kernel(), "--reduce")

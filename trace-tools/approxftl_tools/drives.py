@@ -33,7 +33,7 @@ from approxftl_tools.drive_runs import (
     run_drive_study,
 )
 from approxftl_tools.figure import Curves, Figure
-from approxftl_tools.page import figure_template_data, render_page
+from approxftl_tools.page import figure_template_data, render_html_page
 from approxftl_tools.refusal import FAILED, Refusal
 from approxftl_tools.row_list import Column
 from approxftl_tools.study import parse_job_count
@@ -324,10 +324,11 @@ def compared_points_as_html(verdicts: Sequence[Verdict], argv: Sequence[str],
         drives.append((rows[0].point.drive.about, name, summary_rows(rows),
                        [*map(figure_template_data, make_measured_and_simulated_curves(rows))],
                        [verdict.make_table_cells_of_point() for verdict in rows]))
-    return render_page("drives.html", "Real drives and their emulation", drives=drives, head=HEAD,
-                       certificate=make_rows_for_certificate_option(identity) if identity
-                       else [],
-                       own=f"{command.simulator_version()}: approxftl drives {' '.join(argv)}")
+    return render_html_page("drives.html", "Real drives and their emulation", drives=drives,
+                            head=HEAD,
+                            certificate=make_rows_for_certificate_option(identity) if identity
+                            else [],
+                            own=f"{command.simulator_version()}: approxftl drives {' '.join(argv)}")
 
 
 COLUMNS = (

@@ -28,7 +28,7 @@ VARIABLE = re.compile(r"var\(--(\w+)\)")
 
 
 @cache
-def read_page_style() -> tuple[dict[str, str], str]:
+def read_report_page_style() -> tuple[dict[str, str], str]:
     """Return the light-mode colours, and the CSS rules for figures, of report pages."""
     text = (HERE / "page.css").read_text(encoding="utf-8")
     light = text[:text.index("@media")] + "--soft: #ffffff;"
@@ -55,7 +55,7 @@ class Style:
 
     def make_css_rules_of_figure_style(self) -> str:
         """Return the CSS rules for figures with all CSS variables replaced by values."""
-        known, rules = read_page_style()
+        known, rules = read_report_page_style()
         own = {f"{kind}{i}": self.palette[i % len(self.palette)]
                for i in range(8 if self.palette else 0) for kind in "ce"}
 

@@ -13,15 +13,15 @@ from approxftl_tools.inputs import Inputs, Message, seed_label_suffix
 Json = dict[str, Any]
 
 
-def page_state(class_: str | None, mode: str | None, valid: int) -> str:
+def flash_page_state(class_: str | None, mode: str | None, valid: int) -> str:
     if class_ is None:
         return "erased"
     return f"{class_}, {mode}" if valid else f"stale {class_}"
 
 
 def list_page_states_of_block(page_map: Json) -> list[str]:
-    return [page_state(*triple) for triple in zip(page_map["class"], page_map["mode"],
-                                                  page_map["valid_units"], strict=True)]
+    return [flash_page_state(*triple) for triple in zip(page_map["class"], page_map["mode"],
+                                                        page_map["valid_units"], strict=True)]
 
 
 def sort_page_states_valid_first(page_maps: Iterable[Json]) -> list[str]:
@@ -49,8 +49,8 @@ def describe_age_of_pages(ages: set[int]) -> str:
     return f" All were programmed {ages.pop()} hours ago." if len(ages) == 1 else ""
 
 
-def page_figures(name: str, page_map: Json, row: int, order: Sequence[str],
-                 source: str) -> list[Figure]:
+def make_figures_of_page_map(name: str, page_map: Json, row: int, order: Sequence[str],
+                             source: str) -> list[Figure]:
     """Return figures of each page's class and mode, and of page ages if ages differ."""
     ages = page_map.get("age_hours") or []
     different = {age for age in ages if age is not None}
@@ -70,7 +70,7 @@ def page_figures(name: str, page_map: Json, row: int, order: Sequence[str],
     return result
 
 
-def page_count_of_layer(geometry: Json) -> int:
+def flash_pages_per_layer(geometry: Json) -> int:
     return int(geometry["word_lines_per_layer"] * geometry["pages_per_word_line"])
 
 
@@ -95,31 +95,33 @@ def convert_block_message_reply_to_json(message: Message, pages: int) -> Json:
     return result
 
 
-def page_maps_of_devices(inputs: Inputs) -> list[Figure]:
+def make_page_map_figures_of_devices(inputs: Inputs) -> list[Figure]:
     """Return page maps of devices' blocks, with the pages per layer of a simulated run, if any."""
     result = []
     for message in inputs.messages:
         numbers = [int(row[1]) for row in message.rows if row[0] == "page"]
         if message.kind == "block" and numbers:
             shape = inputs.runs[0].geometry if inputs.runs else None
-            row = page_count_of_layer(shape) if shape else 16
+            row = flash_pages_per_layer(shape) if shape else 16
             pages = max(numbers[-1] + 1, shape["pages_per_block"] if shape else 0)
             pages_ = convert_block_message_reply_to_json(message, pages)
-            result += page_figures(message.path.name, pages_, row,
-                                   sort_page_states_valid_first([pages_]), str(message.path))
+            result += make_figures_of_page_map(message.path.name, pages_, row,
+                                               sort_page_states_valid_first([pages_]),
+                                               str(message.path))
     return result
 
 
-def page_map_figures(inputs: Inputs) -> list[Figure]:
+def make_page_map_figures(inputs: Inputs) -> list[Figure]:
     found: list[Figure] = []
     order = sort_page_states_valid_first(one for run in inputs.runs
                                          for one in run.data.get("page_maps", ()))
     for run in inputs.runs:
         for one in run.data.get("page_maps", ()):
-            figures = page_figures(run.label + seed_label_suffix(run.data), one,
-                                   page_count_of_layer(run.geometry), order, str(run.path))
+            figures = make_figures_of_page_map(run.label + seed_label_suffix(run.data), one,
+                                               flash_pages_per_layer(run.geometry), order,
+                                               str(run.path))
             found += [replace(figure, of=run.label) for figure in figures]
-    found += page_maps_of_devices(inputs)
+    found += make_page_map_figures_of_devices(inputs)
     return require_nonempty_figures(found,
                                     "approxftl sim --json=FILE --page-map auto records it; a "
                                     'device answers approxftl message NAME "block 0"')

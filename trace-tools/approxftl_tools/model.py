@@ -107,7 +107,7 @@ class Verdict:
 
 
 @contextmanager
-def open_model(path: Path) -> Iterator[FileSource]:
+def open_ml_model_file(path: Path) -> Iterator[FileSource]:
     """Open a model file; refuse everything that is not a regular file."""
     command.CLAIMS.claim_input(path)
     try:
@@ -232,7 +232,7 @@ def decide_tensor_classes(choice: Choice, model: Model) -> list[Verdict]:
 
 
 def tag_model_file(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
-    with open_model(args.file) as source:
+    with open_ml_model_file(args.file) as source:
         model = parse_model(source)
         told = convert_tag_decisions_to_json(args, args.file, model,
                                              decide_tensor_classes(choice, model))
@@ -255,7 +255,7 @@ def tag_new_model_file(path: Path, told: dict[str, Any], args: argparse.Namespac
 
 def write_model_by_plane(args: argparse.Namespace, choice: Choice) -> dict[str, Any]:
     """Write a file whose data are ordered by bit plane; set its tags before the data."""
-    with open_model(args.file) as source:
+    with open_ml_model_file(args.file) as source:
         model = parse_model(source)
         if is_bit_plane_model(model):
             raise Refusal(f"{args.file}: it is by plane already")
@@ -273,7 +273,7 @@ def write_model_by_plane(args: argparse.Namespace, choice: Choice) -> dict[str, 
 
 def restore_model_from_planes(args: argparse.Namespace, argv: Sequence[str]) -> int:
     """Restore the original file from a file stored by bit plane; report the changed bits."""
-    with open_model(args.file) as source:
+    with open_ml_model_file(args.file) as source:
         model = parse_model(source)
         if not is_bit_plane_model(model):
             raise Refusal(f"{args.file}: it is not by plane")
@@ -315,7 +315,7 @@ def refuse_option_conflicts(args: argparse.Namespace) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
 
-    def run_model() -> int:
+    def run_model_verb() -> int:
         args = make_tag_model_parser().parse_args(words)
         refuse_option_conflicts(args)
         choice = Choice(tuple(args.tensor), tuple(args.never),
@@ -335,7 +335,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except ModelError as error:
             raise Refusal(f"{args.file}: {error}") from error
 
-    return command.run_command("tag model", run_model)
+    return command.run_command("tag model", run_model_verb)
 
 
 if __name__ == "__main__":

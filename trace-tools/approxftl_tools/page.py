@@ -53,7 +53,7 @@ def template_environment() -> Any:
     return found
 
 
-def draw_figure_on_page(figure: Figure) -> str:
+def draw_figure_on_report_page(figure: Figure) -> str:
     """Return a figure's SVG drawing; a dot plot is narrow and has the CSS class "narrow"."""
     if not isinstance(figure.plot, Dots):
         return figure_as_svg(figure)
@@ -68,12 +68,12 @@ def figure_template_data(figure: Figure, spec: str = "") -> Json:
     """Return what the page template needs of a figure; `spec`: its Vega-Lite specification."""
     rows = figure.plot.csv_rows()
     return {"name": figure.name, "title": figure.title, "description": figure.description,
-            "sources": figure.sources, "svg": draw_figure_on_page(figure),
+            "sources": figure.sources, "svg": draw_figure_on_report_page(figure),
             "head": figure.plot.list_csv_column_names(), "rows": rows[:ROWS], "count": len(rows),
             "csv": figure.figure_as_csv(DIGITS), "spec": spec}
 
 
-def render_page(template: str, heading: str, bundle: Json | None = None, **data: Any) -> str:
+def render_html_page(template: str, heading: str, bundle: Json | None = None, **data: Any) -> str:
     """Return a whole HTML document; its script bundle draws Vega-Lite specifications."""
     text: str = template_environment().get_template(template).render(
         heading=heading, bundle=bundle,

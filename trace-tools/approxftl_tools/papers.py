@@ -16,7 +16,7 @@ from approxftl_tools.command import Refusal
 from approxftl_tools.figure import Figure
 from approxftl_tools.figure_file import Style
 from approxftl_tools.inputs import Json, read_inputs
-from approxftl_tools.page import render_page, template_environment
+from approxftl_tools.page import render_html_page, template_environment
 from approxftl_tools.study_engine import Processes
 from approxftl_tools.study_figure import Spec, draw_figure_of_study, figure_specs
 from approxftl_tools.study_plan import Plan
@@ -138,7 +138,7 @@ def make_figures(names: Sequence[str], setting: Setting, folder: Path, kind: str
                for system, group in groupby(said, key=lambda pair: pair[0])]
     # A page of some figures must not replace the page of all.
     stem = "index" if not names else names[0] if len(names) == 1 else "selection"
-    command.write_file(folder / f"{stem}.html", render_page(
+    command.write_file(folder / f"{stem}.html", render_html_page(
         "papers.html", "The papers' figures", bundle=bundle, systems=systems,
         **describe_all_paper_figures(setting)))
     return folder / f"{stem}.html"

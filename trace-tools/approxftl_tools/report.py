@@ -28,7 +28,7 @@ from approxftl_tools.inputs import (
     read_inputs,
 )
 from approxftl_tools.measures import compute_ratio_to_base_value
-from approxftl_tools.page import DIGITS, figure_template_data, render_page
+from approxftl_tools.page import DIGITS, figure_template_data, render_html_page
 from approxftl_tools.report_words import (
     confidence_interval_rows,
     describe_policy_comparison,
@@ -36,7 +36,7 @@ from approxftl_tools.report_words import (
     make_first_sentence_of_report,
 )
 from approxftl_tools.seeds import average_runs_over_seeds
-from approxftl_tools.study_report import result_tables_of_folder
+from approxftl_tools.study_report import make_result_tables_of_folder
 
 Json = dict[str, Any]
 
@@ -190,17 +190,19 @@ def render_report_as_html(given: Inputs, studies: Sequence[Path], heading: str,
         figures.append({**figure_template_data(unique, live.specification_as_json(unique) if code
                                                else ""),
                         "first": not figures and unique.name.startswith("ratios")})
-    return render_page("report.html", heading,
-                       bundle=live.make_scripts_of_figure_page(code) if code else None,
-                       answer=make_first_sentence_of_report(inputs),
-                       simulated=describe_simulation(inputs) if inputs.runs else "",
-                       verdicts=describe_policy_comparison(inputs) if inputs.runs else [],
-                       summary=count_inputs_and_studies(given, studies), figures=figures,
-                       provenance=input_provenance(inputs),
-                       studies=[(str(path), result_tables_of_folder(path)) for path in studies],
-                       lacking=[(kind.title, reason) for kind, reason in lacking],
-                       own=f"{command.simulator_version()}: {join(['approxftl', 'report', *argv])}",
-                       **make_tables_of_report(inputs))
+    return render_html_page("report.html", heading,
+                            bundle=live.make_scripts_of_figure_page(code) if code else None,
+                            answer=make_first_sentence_of_report(inputs),
+                            simulated=describe_simulation(inputs) if inputs.runs else "",
+                            verdicts=describe_policy_comparison(inputs) if inputs.runs else [],
+                            summary=count_inputs_and_studies(given, studies), figures=figures,
+                            provenance=input_provenance(inputs),
+                            studies=[(str(path), make_result_tables_of_folder(path))
+                                     for path in studies],
+                            lacking=[(kind.title, reason) for kind, reason in lacking],
+                            own=f"{command.simulator_version()}: "
+                                f"{join(['approxftl', 'report', *argv])}",
+                            **make_tables_of_report(inputs))
 
 
 def make_report_parser() -> command.Parser:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.command import FAILED, INTERRUPTED, NOT_FOUND, Refusal
-from approxftl_tools.study_engine import OWN, Outcome, outcome_of_process
+from approxftl_tools.study_engine import OWN, Outcome, outcome_of_simulator_process
 from approxftl_tools.study_plan import ATTEMPTS, Point
 
 #: Name of the Dask resource that limits memory (dask worker --resources "memory=16e9").
@@ -40,7 +40,7 @@ def make_point_runner_for_workers(memory: int) -> Callable[[Task, dict[str, byte
     """Return the function with which a worker runs a point without approxftl_tools installed."""
     attempts_most, own, interrupted, often = ATTEMPTS, OWN, INTERRUPTED, ASKED_S
 
-    def find_worker_folder() -> tuple[Path, Callable[[], bool]]:
+    def find_dask_worker_folder() -> tuple[Path, Callable[[], bool]]:
         """Return the Dask worker's folder, and a function that is false for a cancelled point."""
         try:
             worker_of = importlib.import_module("distributed.worker")
@@ -89,7 +89,7 @@ def make_point_runner_for_workers(memory: int) -> Callable[[Task, dict[str, byte
             return 1, "", "the worker has no approxftl in its PATH", 1
         if worker_file_digest(Path(program)) != digest:
             return 1, "", f"the worker's {program} is of another build", 1
-        place, wanted = find_worker_folder()
+        place, wanted = find_dask_worker_folder()
         with tempfile.TemporaryDirectory(dir=place, prefix="approxftl-") as folder:
             words, names = [program, "sim", *arguments, *own], []
             for number, (name, wanted_digest) in enumerate(files):
@@ -184,7 +184,7 @@ class Cluster:
         error = future.exception()
         if error is not None:
             return Outcome(point, None, f"the cluster lost it: {error}")
-        return outcome_of_process(point, *future.result())
+        return outcome_of_simulator_process(point, *future.result())
 
     def stop_all_points(self) -> None:
         """Cancel all points; the workers kill the running simulators."""

@@ -37,7 +37,9 @@ class Engine(Protocol):
         """Start no more simulators and end the running simulators."""
 
 
-def outcome_of_process(point: Point, status: int, out: str, err: str, attempts: int) -> Outcome:
+def outcome_of_simulator_process(
+    point: Point, status: int, out: str, err: str, attempts: int
+) -> Outcome:
     if status == 0:
         return Outcome(point, out)
     if was_process_killed(status):
@@ -84,7 +86,7 @@ class Processes:
         changed = find_first_changed_file(point)
         if changed:
             return Outcome(point, None, f"{changed} has changed since the study began")
-        return outcome_of_process(point, status, out, err, attempts)
+        return outcome_of_simulator_process(point, status, out, err, attempts)
 
     def run_all_points(self, points: Sequence[Point]) -> Iterator[Outcome]:
         """Run all points, and yield each outcome as the point ends."""

@@ -151,7 +151,8 @@ def figure_specs(plan: Plan) -> list[Spec]:
     result: list[Spec] = []
     for number, table in enumerate(plan.figures, 1):
         check_figure_spec(plan, table, axes)
-        spec = figure_spec(plan, table, str(table.get("name", f"{plan.name}-{number}")), axes)
+        name = str(table.get("name", f"{plan.name}-{number}"))
+        spec = parse_study_figure(plan, table, name, axes)
         if any(one.name == spec.name for one in result) or "/" in spec.name or \
                 spec.name.startswith("."):
             raise Refusal(f'{plan.path}: [[figure]] "{spec.name}" is no name of its own for a '
@@ -182,7 +183,7 @@ def refuse_mean_marks_at_one_position(plan: Plan, spec: Spec) -> None:
                       f"{' and '.join(omitted)}; name it as x, series or facets", USAGE)
 
 
-def figure_spec(plan: Plan, table: dict[str, Any], name: str, axes: Sequence[str]) -> Spec:
+def parse_study_figure(plan: Plan, table: dict[str, Any], name: str, axes: Sequence[str]) -> Spec:
     x, facets = tuple(values_as_strings(table.get("x", []))), str(table.get("facets", ""))
     y = tuple(values_as_strings(table["y"]))
     first = ("policy",) if len(values_of_study_axes(plan.points)["policy"]) > 1 else ()

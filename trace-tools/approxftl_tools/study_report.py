@@ -8,7 +8,7 @@ from statistics import fmean
 from approxftl_tools import live, study_table
 from approxftl_tools.colours import COLOURS, SHADES, assign_figure_colours
 from approxftl_tools.figure import Figure, Hue
-from approxftl_tools.page import Json, figure_template_data, render_page
+from approxftl_tools.page import Json, figure_template_data, render_html_page
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_figure import Spec, draw_figure_of_study
 from approxftl_tools.study_plan import DEFAULT, Plan, Yardstick
@@ -136,15 +136,15 @@ def make_page_of_study(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group
     answer = make_first_sentence_of_study(groups, plan.rules.yardstick, [*first, *keys])
     if answer and plan.rules.warmup != "ignore":
         answer += warning_about_unsteady_runs([run for one in groups for run in one.runs.values()])
-    return render_page("study.html", plan.name, text=plan.text, points=len(plan.points),
-                       bundle=bundle,
-                       runs=sum(len(group.runs) for group in groups), count=len(groups),
-                       first=" ".join(plan.points[0].arguments), figures=figures,
-                       answer=answer,
-                       **describe_mean_values_of_study(groups, plan.rules.yardstick, keys))
+    return render_html_page("study.html", plan.name, text=plan.text, points=len(plan.points),
+                            bundle=bundle,
+                            runs=sum(len(group.runs) for group in groups), count=len(groups),
+                            first=" ".join(plan.points[0].arguments), figures=figures,
+                            answer=answer,
+                            **describe_mean_values_of_study(groups, plan.rules.yardstick, keys))
 
 
-def result_tables_of_folder(root: Path) -> list[Json]:
+def make_result_tables_of_folder(root: Path) -> list[Json]:
     """Return tables of all results in a folder: one table for points with equal fixed options."""
     parts = []
     for rest, groups in group_folder_results_ignoring_seed(root).items():

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from approxftl_tools import command, row_list
 from approxftl_tools.children import Children
-from approxftl_tools.page import render_page
+from approxftl_tools.page import render_html_page
 from approxftl_tools.refusal import FAILED, Refusal
 from approxftl_tools.study import parse_job_count
 from approxftl_tools.study_plan import load_toml_file, refuse_unknown_words
@@ -495,11 +495,11 @@ def matrix_as_html(records: Sequence[Json], argv: Sequence[str]) -> str:
          "rank": (7 if record["outcome"] == FAILED_CELL
                   else Outcome(record["outcome"]).rank_of_outcome)}
         for record in records)
-    return render_page("worn.html", "File systems and databases on worn flash", lives=lives,
-                       variants=variants, stacks=list(rows), cells=cells, left_out=LEFT_OUT,
-                       about={one.name: one.about for one in (*STACKS, *LIVES)},
-                       ran=describe_matrix_axes(records),
-                       own=f"{command.simulator_version()}: approxftl worn {' '.join(argv)}")
+    return render_html_page("worn.html", "File systems and databases on worn flash", lives=lives,
+                            variants=variants, stacks=list(rows), cells=cells, left_out=LEFT_OUT,
+                            about={one.name: one.about for one in (*STACKS, *LIVES)},
+                            ran=describe_matrix_axes(records),
+                            own=f"{command.simulator_version()}: approxftl worn {' '.join(argv)}")
 
 
 def print_storage_stacks_and_fault_scenarios() -> None:

@@ -99,8 +99,9 @@ int capture_device_find(struct capture_device *device, const char *path, struct 
 	return 0;
 }
 
-int capture_state_read(struct capture_state *state, const struct capture_device *device,
-		       struct aftl_error *error)
+int read_target_state_of_captured_device(struct capture_state *state,
+					 const struct capture_device *device,
+					 struct aftl_error *error)
 {
 	int ret;
 
@@ -115,7 +116,7 @@ int capture_state_read(struct capture_state *state, const struct capture_device 
 	return ret ? ret : dm_device_message(&device->dm, "stats", &state->stats, error);
 }
 
-void capture_state_free(struct capture_state *state)
+void free_target_state_of_captured_device(struct capture_state *state)
 {
 	free(state->table);
 	free(state->status);

@@ -54,9 +54,10 @@ struct capture_state {
 int __must_check capture_device_find(struct capture_device *device, const char *path,
 				     struct aftl_error *error);
 
-int __must_check capture_state_read(struct capture_state *state,
-				    const struct capture_device *device, struct aftl_error *error);
-void capture_state_free(struct capture_state *state);
+int __must_check read_target_state_of_captured_device(struct capture_state *state,
+						      const struct capture_device *device,
+						      struct aftl_error *error);
+void free_target_state_of_captured_device(struct capture_state *state);
 
 /* Write the file system's dirty data back to the traced device. */
 void capture_device_sync(const struct capture_device *device);

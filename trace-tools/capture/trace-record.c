@@ -255,12 +255,13 @@ static void find_untraced_sectors(struct capture *capture)
 
 static int fill_output_directory(struct capture *capture, struct aftl_error *error)
 {
-	int ret = capture_state_read(&capture->before, &capture->device, error);
+	int ret = read_target_state_of_captured_device(&capture->before, &capture->device, error);
 
 	if (!ret)
 		ret = run_program_under_trace(capture, error);
 	if (!ret)
-		ret = capture_state_read(&capture->after, &capture->device, error);
+		ret = read_target_state_of_captured_device(&capture->after, &capture->device,
+							   error);
 	if (ret)
 		return ret;
 	find_untraced_sectors(capture);
@@ -312,8 +313,8 @@ static int run_capture(struct capture *capture)
 	struct aftl_error error;
 	int ret = record_program_trace(capture, &error);
 
-	capture_state_free(&capture->before);
-	capture_state_free(&capture->after);
+	free_target_state_of_captured_device(&capture->before);
+	free_target_state_of_captured_device(&capture->after);
 	if (!ret)
 		return exit_status_of_capture(capture);
 	return report_command_failure(VERB, &error, ret == -ENOENT ? EXIT_NO_INPUT : EXIT_FAILED);

@@ -219,8 +219,8 @@ static inline void remove_request_piece(struct trace_pairing *pairing, u32 gap)
 #define NOWHERE U32_MAX
 
 /* True if @piece matches a completion up to @end better than @best: by its end, or by its age. */
-static bool is_piece_better_match_for_event(const struct piece *piece, const struct piece *best,
-					    u64 end)
+static bool does_piece_match_completion_better(const struct piece *piece, const struct piece *best,
+					       u64 end)
 {
 	bool exact = piece->end == end;
 	bool best_exact = best->end == end;
@@ -239,7 +239,7 @@ static inline u32 find_request_piece(const struct trace_pairing *pairing, u32 ke
 
 		if (piece->key == key && piece->begin == begin &&
 		    (best == NOWHERE ||
-		     is_piece_better_match_for_event(piece, &pairing->pieces[best], end)))
+		     does_piece_match_completion_better(piece, &pairing->pieces[best], end)))
 			best = place;
 	}
 	return best;

@@ -122,7 +122,8 @@ static int report_several_devices(const struct trace_reader *reader, u32 device,
 #define OTHER_DEVICE (-ENODEV)
 
 /* Return: the stream number of an event's device, OTHER_DEVICE, or a negative error number. */
-static int stream_of_device(struct trace_reader *reader, u32 device, struct aftl_error *error)
+static int find_stream_number_of_traced_device(struct trace_reader *reader, u32 device,
+					       struct aftl_error *error)
 {
 	u32 wanted = reader->open_options.device, i;
 
@@ -161,7 +162,7 @@ static int process_trace_event(struct trace_reader *reader, const struct trace_e
 		process_names_set(reader->names, event->pid, event->name);
 		return 0;
 	}
-	stream = stream_of_device(reader, event->device, error);
+	stream = find_stream_number_of_traced_device(reader, event->device, error);
 	if (stream == OTHER_DEVICE)
 		return 0;
 	if (stream < 0)

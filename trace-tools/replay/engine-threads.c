@@ -29,9 +29,9 @@ static int threads_engine_open(struct engine **out, const struct engine_config *
 	return ret;
 }
 
-static void threads_engine_submit(struct engine *engine, struct ticket *ticket)
+static void threads_engine_submit(struct engine *engine, struct replay_request *request)
 {
-	worker_pool_submit(engine->pool, ticket);
+	worker_pool_submit(engine->pool, request);
 }
 
 static void threads_engine_wait(struct engine *engine, u64 until_ns)
@@ -44,7 +44,7 @@ static void threads_engine_wait(struct engine *engine, u64 until_ns)
 		return; /* Ignore a failed read of the eventfd: the caller polls the worker pool. */
 }
 
-static struct ticket *threads_engine_reap(struct engine *engine)
+static struct replay_request *threads_engine_reap(struct engine *engine)
 {
 	return worker_pool_reap(engine->pool);
 }

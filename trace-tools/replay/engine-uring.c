@@ -57,19 +57,21 @@ static int uring_engine_open(struct engine **out, const struct engine_config *co
 }
 
 static void prepare_sqe(const struct engine *engine, struct io_uring_sqe *sqe,
-			struct ticket *ticket)
+			struct replay_request *request)
 {
 	int fd = engine->config.target->fd;
 
-	if (is_read_ticket(ticket))
-		io_uring_prep_read(sqe, fd, ticket->data, ticket->bytes, ticket_offset(ticket));
-	else if (is_write_ticket(ticket))
-		io_uring_prep_write(sqe, fd, ticket->data, ticket->bytes, ticket_offset(ticket));
+	if (is_replayed_read(request))
+		io_uring_prep_read(sqe, fd, request->data, request->bytes,
+				   replay_request_offset(request));
+	else if (is_replayed_write(request))
+		io_uring_prep_write(sqe, fd, request->data, request->bytes,
+				    replay_request_offset(request));
 	else
 		io_uring_prep_fsync(sqe, fd, IORING_FSYNC_DATASYNC);
-	if (is_write_ticket(ticket) && ticket->request.fua)
+	if (is_replayed_write(request) && request->record.fua)
 		sqe->rw_flags = RWF_DSYNC;
-	io_uring_sqe_set_data(sqe, ticket);
+	io_uring_sqe_set_data(sqe, request);
 }
 
 /* Submit the ring's entries; retry later while the kernel lacks memory or completion entries. */
@@ -89,14 +91,14 @@ static void submit_sqes(struct engine *engine)
 }
 
 /* Submit each request alone, so that its time is exact; the submission queue has room. */
-static void uring_engine_submit(struct engine *engine, struct ticket *ticket)
+static void uring_engine_submit(struct engine *engine, struct replay_request *request)
 {
-	if (ticket->request.op == AFTL_OP_DISCARD || ticket->request.op == AFTL_OP_WRITE_ZEROES) {
-		worker_pool_submit(engine->pool, ticket);
+	if (request->record.op == AFTL_OP_DISCARD || request->record.op == AFTL_OP_WRITE_ZEROES) {
+		worker_pool_submit(engine->pool, request);
 		return;
 	}
-	prepare_sqe(engine, io_uring_get_sqe(&engine->ring), ticket);
-	ticket->submit_ns = machine_clock_now_ns() - engine->config.begin_ns;
+	prepare_sqe(engine, io_uring_get_sqe(&engine->ring), request);
+	request->submit_ns = machine_clock_now_ns() - engine->config.begin_ns;
 	submit_sqes(engine);
 }
 
@@ -117,28 +119,28 @@ static void uring_engine_wait(struct engine *engine, u64 until_ns)
 		return; /* Ignore a failed read of the eventfd: the caller polls the worker pool. */
 }
 
-static struct ticket *reap_ring_completion(struct engine *engine)
+static struct replay_request *reap_ring_completion(struct engine *engine)
 {
 	struct io_uring_cqe *cqe;
-	struct ticket *ticket;
+	struct replay_request *request;
 
 	if (io_uring_peek_cqe(&engine->ring, &cqe))
 		return NULL;
-	ticket = io_uring_cqe_get_data(cqe);
-	ticket->complete_ns = machine_clock_now_ns() - engine->config.begin_ns;
+	request = io_uring_cqe_get_data(cqe);
+	request->complete_ns = machine_clock_now_ns() - engine->config.begin_ns;
 	if (cqe->res < 0)
-		ticket->error = -cqe->res;
+		request->error = -cqe->res;
 	else
-		ticket->error = (u32)cqe->res == ticket->bytes ? 0 : EIO;
+		request->error = (u32)cqe->res == request->bytes ? 0 : EIO;
 	io_uring_cqe_seen(&engine->ring, cqe);
-	return ticket;
+	return request;
 }
 
-static struct ticket *uring_engine_reap(struct engine *engine)
+static struct replay_request *uring_engine_reap(struct engine *engine)
 {
-	struct ticket *ticket = reap_ring_completion(engine);
+	struct replay_request *request = reap_ring_completion(engine);
 
-	return ticket ? ticket : worker_pool_reap(engine->pool);
+	return request ? request : worker_pool_reap(engine->pool);
 }
 
 static void uring_engine_close(struct engine *engine)

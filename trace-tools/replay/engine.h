@@ -6,7 +6,7 @@
 #define AFTL_ENGINE_H
 
 #include "replay-target.h"
-#include "ticket.h"
+#include "replay-request.h"
 
 struct engine;
 
@@ -15,7 +15,8 @@ struct engine;
  * @target: device or file that requests go to
  * @depth: maximum number of requests in flight
  * @threads: number of threads, for the thread engine
- * @begin_ns: begin of the replay on the machine's clock; times in struct ticket are relative to it
+ * @begin_ns: begin of the replay on the machine's clock; the times in struct replay_request count
+ *	from it
  */
 struct engine_config {
 	const struct replay_target *target;
@@ -31,16 +32,16 @@ struct engine_config {
  * @submit: issue a request and record the time; fewer than depth requests are in flight
  * @wait: sleep until a request completes, the machine's clock reaches @until_ns, or a signal
  *	arrives; return at once if @until_ns is 0
- * @reap: get the ticket of a completed request, or NULL
+ * @reap: get a completed request, or NULL
  * @close: free the engine; no request is in flight
  */
 struct engine_type {
 	const char *name;
 	int (*open)(struct engine **out, const struct engine_config *config,
 		    struct aftl_error *error);
-	void (*submit)(struct engine *engine, struct ticket *ticket);
+	void (*submit)(struct engine *engine, struct replay_request *request);
 	void (*wait)(struct engine *engine, u64 until_ns);
-	struct ticket *(*reap)(struct engine *engine);
+	struct replay_request *(*reap)(struct engine *engine);
 	void (*close)(struct engine *engine);
 };
 

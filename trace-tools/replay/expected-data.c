@@ -77,8 +77,9 @@ static bool identify_write_that_stored_unit(const struct expected_data *data, co
 	return is_payload_recognised(data->unit_bytes, *flips);
 }
 
-enum data_verdict expected_data_judge(const struct expected_data *data, const void *bytes, u64 unit,
-				      u32 floor, struct payload *what, u32 *flips)
+enum data_verdict expected_data_classify_read_unit(const struct expected_data *data,
+						   const void *bytes, u64 unit, u32 floor,
+						   struct payload *what, u32 *flips)
 {
 	const struct expected_unit *now = &data->units[unit];
 	bool any = !floor || now->unknown >= floor;

@@ -83,14 +83,15 @@ enum data_verdict {
 };
 
 /**
- * expected_data_judge() - check the data of a unit that was read
+ * expected_data_classify_read_unit() - check the data of a unit that was read
  * @bytes: content of the unit
  * @unit: number of the unit
  * @floor: oldest acceptable write, from expected_data_begin_read()
  * @what: takes the identity of good data
  * @flips: takes the number of flipped bits of good data
  */
-enum data_verdict expected_data_judge(const struct expected_data *data, const void *bytes, u64 unit,
-				      u32 floor, struct payload *what, u32 *flips);
+enum data_verdict expected_data_classify_read_unit(const struct expected_data *data,
+						   const void *bytes, u64 unit, u32 floor,
+						   struct payload *what, u32 *flips);
 
 #endif

@@ -6,9 +6,9 @@
 #include "replay-run.h"
 
 /* Wait for an unused request structure. Return: NULL when the replay stops. */
-static struct ticket *take_unused_ticket(struct replay_run *run)
+static struct replay_request *take_unused_replay_request(struct replay_run *run)
 {
-	struct ticket *ticket;
+	struct replay_request *request;
 
 	while (sem_wait(&run->spare_count) && errno == EINTR)
 		;
@@ -16,71 +16,72 @@ static struct ticket *take_unused_ticket(struct replay_run *run)
 		sem_post(&run->spare_count);
 		return NULL;
 	}
-	ticket = ticket_queue_peek(&run->spare);
-	ticket_queue_drop_first(&run->spare);
-	return ticket;
+	request = replay_queue_peek(&run->spare);
+	replay_queue_drop_first(&run->spare);
+	return request;
 }
 
-static void fill_ticket_data(const struct replay_run *run, struct ticket *ticket)
+static void fill_data_of_replay_request(const struct replay_run *run,
+					struct replay_request *request)
 {
 	u32 unit_bytes = run->expected.unit_bytes;
 	struct payload what = {
-		.unit = first_unit_of_replay_request(run, ticket),
-		.sequence = (u32)ticket->sequence,
-		.class = ticket->request.class,
+		.unit = first_unit_of_replay_request(run, request),
+		.sequence = (u32)request->sequence,
+		.class = request->record.class,
 	};
 
-	for (u32 at = 0; at < ticket->bytes; at += unit_bytes, what.unit++)
-		payload_fill((u8 *)ticket->data + at, unit_bytes, run->expected.seed, &what);
+	for (u32 at = 0; at < request->bytes; at += unit_bytes, what.unit++)
+		payload_fill((u8 *)request->data + at, unit_bytes, run->expected.seed, &what);
 }
 
-static bool allocate_ticket_memory(struct replay_run *run, struct ticket *ticket)
+static bool allocate_data_of_replay_request(struct replay_run *run, struct replay_request *request)
 {
-	bool writes = is_write_ticket(ticket);
+	bool writes = is_replayed_write(request);
 
-	if (!writes && !is_read_ticket(ticket))
+	if (!writes && !is_replayed_read(request))
 		return true;
-	ticket->bytes = (u32)ticket_length(ticket);
-	ticket->kind = writes ? stream_kind(run->stream, ticket->request.class) : DATA_PRECISE;
-	ticket->data = data_buffer_get(&run->buffers, ticket->kind, ticket->bytes);
-	if (!ticket->data)
+	request->bytes = (u32)replay_request_length(request);
+	request->kind = writes ? stream_kind(run->stream, request->record.class) : DATA_PRECISE;
+	request->data = data_buffer_get(&run->buffers, request->kind, request->bytes);
+	if (!request->data)
 		return false;
 	if (writes)
-		fill_ticket_data(run, ticket);
+		fill_data_of_replay_request(run, request);
 	else if (run->verifies)
-		ticket->floors = memory_alloc_zeroed(count_units_of_replay_request(run, ticket),
-						     sizeof(*ticket->floors));
+		request->floors = memory_alloc_zeroed(count_units_of_replay_request(run, request),
+						      sizeof(*request->floors));
 	return true;
 }
 
 /* Prepare one request of the stream. Return: false at the end of the stream. */
-static bool prepare_next_ticket(struct replay_run *run, u64 sequence)
+static bool prepare_next_replay_request(struct replay_run *run, u64 sequence)
 {
-	struct ticket *ticket = take_unused_ticket(run);
+	struct replay_request *request = take_unused_replay_request(run);
 	struct aftl_record record;
 	int ret;
 
-	if (!ticket)
+	if (!request)
 		return false;
 	ret = run->source.next(run->source.context, &record, &run->feeder_error);
-	*ticket = (struct ticket){ .dropped = ret <= 0 };
+	*request = (struct replay_request){ .dropped = ret <= 0 };
 	if (ret > 0) {
-		ticket->request = record;
-		ticket->due_ns = run->closed_depth ? 0 : record.t_ns;
-		ticket->sequence = run->source.in_stream ? sequence : 0;
-		ticket->dropped = !allocate_ticket_memory(run, ticket);
+		request->record = record;
+		request->due_ns = run->closed_depth ? 0 : record.t_ns;
+		request->sequence = run->source.in_stream ? sequence : 0;
+		request->dropped = !allocate_data_of_replay_request(run, request);
 	}
-	ticket_queue_put(&run->ready, ticket);
-	return !ticket->dropped;
+	replay_queue_put(&run->ready, request);
+	return !request->dropped;
 }
 
-void *feeder_thread(void *argument)
+void *prepare_replay_requests_thread(void *argument)
 {
 	struct replay_run *run = argument;
 	u64 sequence = 1;
 
 	raise_helper_thread_priority(run);
-	while (prepare_next_ticket(run, sequence))
+	while (prepare_next_replay_request(run, sequence))
 		sequence++;
 	atomic_store(&run->fed, true);
 	return NULL;

@@ -29,53 +29,53 @@ struct pilot {
 };
 
 /* Return true if the request changes the content of units. */
-static bool does_ticket_change_data(const struct ticket *ticket)
+static bool does_replay_request_change_data(const struct replay_request *request)
 {
-	return !is_read_ticket(ticket) && ticket->request.op != AFTL_OP_FLUSH;
+	return !is_replayed_read(request) && request->record.op != AFTL_OP_FLUSH;
 }
 
-static void record_expected_content(struct replay_run *run, struct ticket *ticket)
+static void record_expected_content(struct replay_run *run, struct replay_request *request)
 {
-	const struct payload what = { .sequence = (u32)ticket->sequence,
-				      .class = ticket->request.class };
-	u64 first = first_unit_of_replay_request(run, ticket);
-	u32 count = count_units_of_replay_request(run, ticket);
+	const struct payload what = { .sequence = (u32)request->sequence,
+				      .class = request->record.class };
+	u64 first = first_unit_of_replay_request(run, request);
+	u32 count = count_units_of_replay_request(run, request);
 
-	if (does_ticket_change_data(ticket))
-		ticket->alone = expected_data_begin_write(&run->expected, first, count, &what,
-							  is_write_ticket(ticket));
-	else if (ticket->floors)
-		expected_data_begin_read(&run->expected, first, count, ticket->floors);
+	if (does_replay_request_change_data(request))
+		request->alone = expected_data_begin_write(&run->expected, first, count, &what,
+							   is_replayed_write(request));
+	else if (request->floors)
+		expected_data_begin_read(&run->expected, first, count, request->floors);
 }
 
 static void reap_completed_requests(struct pilot *pilot)
 {
 	struct replay_run *run = pilot->run;
-	struct ticket *ticket;
+	struct replay_request *request;
 
-	while (pilot->under_way && (ticket = pilot->type->reap(pilot->engine))) {
+	while (pilot->under_way && (request = pilot->type->reap(pilot->engine))) {
 		pilot->under_way--;
-		if (run->verifies && does_ticket_change_data(ticket))
+		if (run->verifies && does_replay_request_change_data(request))
 			expected_data_end_write(&run->expected,
-						first_unit_of_replay_request(run, ticket),
-						count_units_of_replay_request(run, ticket),
-						(u32)ticket->sequence, ticket->alone,
-						ticket->error);
-		ticket_queue_put(&run->ended, ticket);
+						first_unit_of_replay_request(run, request),
+						count_units_of_replay_request(run, request),
+						(u32)request->sequence, request->alone,
+						request->error);
+		replay_queue_put(&run->ended, request);
 	}
 }
 
-/* Return: when the pilot thread has to look for work again; 0 if @ticket can be submitted. */
-static u64 next_wakeup_time(const struct pilot *pilot, const struct ticket *ticket)
+/* Return: when the pilot thread has to look for work again; 0 if @request can be submitted. */
+static u64 next_wakeup_time(const struct pilot *pilot, const struct replay_request *request)
 {
 	u64 now = machine_clock_now_ns();
 	u64 due;
 
-	if (!ticket)
+	if (!request)
 		return now + (atomic_load(&pilot->run->fed) ? LOOK_UP_NS : STARVING_NS);
 	if (pilot->under_way == pilot->depth)
 		return now + LOOK_UP_NS;
-	due = pilot->begin_ns + ticket->due_ns;
+	due = pilot->begin_ns + request->due_ns;
 	return due > now ? min(due, now + LOOK_UP_NS) : 0;
 }
 
@@ -94,32 +94,32 @@ static bool has_replay_finished(const struct pilot *pilot)
 {
 	/* Read @fed before the queue: the feeder queues its last request, then sets @fed. */
 	return !pilot->under_way && atomic_load(&pilot->run->fed) &&
-	       !ticket_queue_peek(&pilot->run->ready);
+	       !replay_queue_peek(&pilot->run->ready);
 }
 
-static void submit_ticket_or_wait(struct pilot *pilot)
+static void submit_replay_request_or_wait(struct pilot *pilot)
 {
 	struct replay_run *run = pilot->run;
-	struct ticket *ticket = ticket_queue_peek(&run->ready);
+	struct replay_request *request = replay_queue_peek(&run->ready);
 	u64 moment;
 
 	if (is_stop_requested())
 		atomic_store(&run->stopping, true);
-	if (ticket && (ticket->dropped || atomic_load(&run->stopping))) {
-		ticket->dropped = true;
-		ticket_queue_drop_first(&run->ready);
-		ticket_queue_put(&run->ended, ticket);
+	if (request && (request->dropped || atomic_load(&run->stopping))) {
+		request->dropped = true;
+		replay_queue_drop_first(&run->ready);
+		replay_queue_put(&run->ended, request);
 		return;
 	}
-	moment = next_wakeup_time(pilot, ticket);
-	if (!ticket || moment) {
+	moment = next_wakeup_time(pilot, request);
+	if (!request || moment) {
 		wait_until_wakeup_time(pilot, moment);
 	} else {
-		ticket_queue_drop_first(&run->ready);
+		replay_queue_drop_first(&run->ready);
 		if (pilot->run->verifies)
-			record_expected_content(pilot->run, ticket);
+			record_expected_content(pilot->run, request);
 		pilot->under_way++;
-		pilot->type->submit(pilot->engine, ticket);
+		pilot->type->submit(pilot->engine, request);
 	}
 	reap_completed_requests(pilot);
 }
@@ -178,7 +178,7 @@ int run_replay_loop(struct replay_run *run, struct aftl_error *error)
 		do {
 			before = ready;
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &look, NULL);
-			ready = ticket_queue_length(&run->ready);
+			ready = replay_queue_length(&run->ready);
 		} while (ready > before && !atomic_load(&run->fed) && !is_stop_requested() &&
 			 machine_clock_now_ns() < end);
 	}
@@ -187,7 +187,7 @@ int run_replay_loop(struct replay_run *run, struct aftl_error *error)
 	if (!ret)
 		ret = raise_thread_priority(run->options, error);
 	while (!ret && !has_replay_finished(&pilot))
-		submit_ticket_or_wait(&pilot);
+		submit_replay_request_or_wait(&pilot);
 	if (pilot.engine)
 		pilot.type->close(pilot.engine);
 	return ret;

@@ -7,32 +7,32 @@
 #include "replay-run.h"
 
 /* Number of request structures for requests that are prepared, or completed but not logged yet. */
-#define TICKETS_AHEAD 15360
+#define REQUESTS_AHEAD 15360
 
 /* Nice value of the helper threads: the highest priority below real time. */
 #define HELPER_NICE (-20)
 
 void replay_run_prepare(struct replay_run *run)
 {
-	run->ticket_count = 1U << fls64(((u32)run->options->limit + TICKETS_AHEAD) - 1);
-	run->tickets = memory_alloc_zeroed(run->ticket_count, sizeof(*run->tickets));
-	ticket_queue_create(&run->spare, run->ticket_count);
-	ticket_queue_create(&run->ready, run->ticket_count);
-	ticket_queue_create(&run->ended, run->ticket_count);
-	sem_init(&run->spare_count, 0, run->ticket_count);
-	for (u32 i = 0; i < run->ticket_count; i++)
-		ticket_queue_put(&run->spare, &run->tickets[i]);
+	run->request_count = 1U << fls64(((u32)run->options->limit + REQUESTS_AHEAD) - 1);
+	run->requests = memory_alloc_zeroed(run->request_count, sizeof(*run->requests));
+	replay_queue_create(&run->spare, run->request_count);
+	replay_queue_create(&run->ready, run->request_count);
+	replay_queue_create(&run->ended, run->request_count);
+	sem_init(&run->spare_count, 0, run->request_count);
+	for (u32 i = 0; i < run->request_count; i++)
+		replay_queue_put(&run->spare, &run->requests[i]);
 }
 
 void replay_run_release(struct replay_run *run)
 {
-	if (!run->tickets)
+	if (!run->requests)
 		return;
-	ticket_queue_free(&run->spare);
-	ticket_queue_free(&run->ready);
-	ticket_queue_free(&run->ended);
+	replay_queue_free(&run->spare);
+	replay_queue_free(&run->ready);
+	replay_queue_free(&run->ended);
 	sem_destroy(&run->spare_count);
-	free(run->tickets);
+	free(run->requests);
 }
 
 /* Start a thread with signals blocked: only the pilot (issuing) thread handles them. */
@@ -59,7 +59,7 @@ void raise_helper_thread_priority(const struct replay_run *run)
 static int run_replay_threads(struct replay_run *run, struct aftl_error *error)
 {
 	pthread_t feeder;
-	int ret = start_replay_thread(&feeder, feeder_thread, run, error);
+	int ret = start_replay_thread(&feeder, prepare_replay_requests_thread, run, error);
 
 	if (ret)
 		return ret;

@@ -40,14 +40,14 @@ struct request_source {
  * @engine_type: engine that issues requests
  * @closed_depth: number of requests to keep in flight; 0: follow the schedule
  * @source: iterator over the requests
- * @tickets: all tickets
- * @ticket_count: number of tickets, a power of two
- * @spare: unused tickets, from the scribe to the feeder
- * @spare_count: number of tickets in @spare
- * @ready: prepared tickets, from the feeder to the pilot
- * @ended: completed tickets, from the pilot to the scribe
- * @fed: the feeder has put its last ticket into @ready
- * @flown: the pilot has put its last ticket into @ended
+ * @requests: all requests
+ * @request_count: number of requests, a power of two
+ * @spare: unused requests, from the scribe to the feeder
+ * @spare_count: number of requests in @spare
+ * @ready: prepared requests, from the feeder to the pilot
+ * @ended: completed requests, from the pilot to the scribe
+ * @fed: the feeder has put its last request into @ready
+ * @flown: the pilot has put its last request into @ended
  * @stopping: no more requests may be prepared or issued
  * @feeder_error: error that stopped the feeder, or an empty text
  * @report: report that the scribe adds to
@@ -64,12 +64,12 @@ struct replay_run {
 	const struct engine_type *engine_type;
 	u32 closed_depth;
 	struct request_source source;
-	struct ticket *tickets;
-	u32 ticket_count;
-	struct ticket_queue spare;
+	struct replay_request *requests;
+	u32 request_count;
+	struct replay_queue spare;
 	sem_t spare_count;
-	struct ticket_queue ready;
-	struct ticket_queue ended;
+	struct replay_queue ready;
+	struct replay_queue ended;
 	atomic_bool fed;
 	atomic_bool flown;
 	atomic_bool stopping;
@@ -81,19 +81,19 @@ struct replay_run {
 
 /* Return the number of a request's first unit; requests begin and end at units. */
 static inline u64 first_unit_of_replay_request(const struct replay_run *run,
-					       const struct ticket *ticket)
+					       const struct replay_request *request)
 {
-	return ticket_offset(ticket) / run->expected.unit_bytes;
+	return replay_request_offset(request) / run->expected.unit_bytes;
 }
 
 static inline u32 count_units_of_replay_request(const struct replay_run *run,
-						const struct ticket *ticket)
+						const struct replay_request *request)
 {
-	return (u32)(ticket_length(ticket) / run->expected.unit_bytes);
+	return (u32)(replay_request_length(request) / run->expected.unit_bytes);
 }
 
 /* Thread functions of a replay; the argument is the struct replay_run. */
-void *feeder_thread(void *argument);
+void *prepare_replay_requests_thread(void *argument);
 void *log_completed_requests_thread(void *argument);
 
 /*

@@ -163,7 +163,8 @@ int stream_next_request(struct replay_stream *stream, struct aftl_record *record
 	return ret ? ret : 1;
 }
 
-static void add_request_to_survey(struct stream_survey *survey, const struct aftl_record *record)
+static void add_request_to_stream_summary(struct stream_summary *survey,
+					  const struct aftl_record *record)
 {
 	u64 bytes = (u64)record->nsect << AFTL_RECORD_SECTOR_SHIFT;
 	u64 offset = record->off_sect << AFTL_RECORD_SECTOR_SHIFT;
@@ -178,8 +179,8 @@ static void add_request_to_survey(struct stream_survey *survey, const struct aft
 		survey->largest_bytes = max(survey->largest_bytes, bytes);
 }
 
-int survey_request_stream(struct replay_stream *stream, struct stream_survey *survey,
-			  struct aftl_error *error)
+int read_and_summarise_request_stream(struct replay_stream *stream, struct stream_summary *survey,
+				      struct aftl_error *error)
 {
 	struct aftl_record record;
 	int ret;
@@ -190,7 +191,7 @@ int survey_request_stream(struct replay_stream *stream, struct stream_survey *su
 		ret = stream_next_request(stream, &record, error);
 		if (ret <= 0)
 			break;
-		add_request_to_survey(survey, &record);
+		add_request_to_stream_summary(survey, &record);
 		ret = 0;
 	}
 	survey->folded = stream->folded;

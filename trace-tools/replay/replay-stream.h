@@ -25,7 +25,7 @@ struct stream_change {
 };
 
 /**
- * struct stream_survey - summary of a stream after the changes
+ * struct stream_summary - summary of a stream after the changes
  * @requests: number of requests
  * @by_op: number of requests by operation
  * @bytes_by_op: bytes by operation
@@ -35,7 +35,7 @@ struct stream_change {
  * @grain_bytes: largest power of two that divides all offsets and lengths
  * @folded: number of requests that were wrapped
  */
-struct stream_survey {
+struct stream_summary {
 	u64 requests;
 	u64 by_op[AFTL_OPS];
 	u64 bytes_by_op[AFTL_OPS];
@@ -72,8 +72,9 @@ bool stream_is_record_file(const struct replay_stream *stream);
 void stream_set_request_transform(struct replay_stream *stream, const struct stream_change *change);
 
 /* Read the whole stream, so that a damaged stream is refused before the target is written. */
-int __must_check survey_request_stream(struct replay_stream *stream, struct stream_survey *survey,
-				       struct aftl_error *error);
+int __must_check read_and_summarise_request_stream(struct replay_stream *stream,
+						   struct stream_summary *survey,
+						   struct aftl_error *error);
 
 /* Go back to the first request of the stream. */
 int __must_check stream_rewind(struct replay_stream *stream, struct aftl_error *error);
@@ -89,7 +90,7 @@ int __must_check stream_next_request(struct replay_stream *stream, struct aftl_r
 /* Map the class of a request to the kind of its data memory. */
 enum data_kind stream_kind(const struct replay_stream *stream, u32 class);
 
-static inline bool does_stream_change_data(const struct stream_survey *survey)
+static inline bool does_stream_change_data(const struct stream_summary *survey)
 {
 	return survey->by_op[AFTL_OP_WRITE] || survey->by_op[AFTL_OP_DISCARD] ||
 	       survey->by_op[AFTL_OP_WRITE_ZEROES];

@@ -39,7 +39,7 @@ struct replay {
 	struct replay_options options;
 	struct replay_stream *stream;
 	struct stream_change change;
-	struct stream_survey survey;
+	struct stream_summary survey;
 	struct replay_run run;
 	struct replay_log_header log_header;
 	int control;
@@ -51,7 +51,7 @@ struct replay {
 /* Print the detected format of a trace that is no record file, before the trace is used. */
 static void print_trace_format(const struct replay *replay)
 {
-	const struct stream_survey *survey = &replay->survey;
+	const struct stream_summary *survey = &replay->survey;
 	char span[HUMAN_SIZE], share[HUMAN_SIZE];
 
 	if (stream_is_record_file(replay->stream))
@@ -82,7 +82,7 @@ static int open_request_stream(struct replay *replay, struct aftl_error *error)
 		.limit = options->requests,
 	};
 	stream_set_request_transform(replay->stream, &replay->change);
-	ret = survey_request_stream(replay->stream, &replay->survey, error);
+	ret = read_and_summarise_request_stream(replay->stream, &replay->survey, error);
 	if (!ret)
 		print_trace_format(replay);
 	return ret;
@@ -108,7 +108,7 @@ static int wrap_stream_addresses(struct replay *replay, u64 bytes, struct aftl_e
 {
 	replay->change.fold_bytes = bytes;
 	stream_set_request_transform(replay->stream, &replay->change);
-	return survey_request_stream(replay->stream, &replay->survey, error);
+	return read_and_summarise_request_stream(replay->stream, &replay->survey, error);
 }
 
 /* Return where addresses wrap: the target's size, rounded down to the alignment (at most 4 KiB). */
@@ -123,7 +123,7 @@ static u64 compute_address_wrapping_size(const struct replay *replay)
 static int fit_stream_to_target(struct replay *replay, struct aftl_error *error)
 {
 	const struct replay_target *target = &replay->run.target;
-	const struct stream_survey *survey = &replay->survey;
+	const struct stream_summary *survey = &replay->survey;
 
 	if (survey->end_bytes > target->size && !replay->options.fold)
 		return aftl_fail(error, -EFBIG,
@@ -147,7 +147,7 @@ static int fit_stream_to_target(struct replay *replay, struct aftl_error *error)
 
 static int check_stream_size_limits(const struct replay *replay, struct aftl_error *error)
 {
-	const struct stream_survey *survey = &replay->survey;
+	const struct stream_summary *survey = &replay->survey;
 
 	if (!survey->requests)
 		return aftl_fail(error, -EINVAL, "%.120s has no requests", replay->options.trace);
@@ -237,7 +237,7 @@ static void print_replay_plan(const struct replay *replay)
 {
 	static const char *const names[AFTL_OPS] = { "reads", "writes", "flushes", "discards",
 						      "zeroes" };
-	const struct stream_survey *survey = &replay->survey;
+	const struct stream_summary *survey = &replay->survey;
 	char size[HUMAN_SIZE], span[HUMAN_SIZE];
 
 	human_format_time_without_padding(span, survey->span_ns);

@@ -9,17 +9,18 @@
 #define PAUSE_NS 5000000
 #define FLUSH_NS 100000000
 
-static void judge_and_count_read_unit(const struct replay_run *run, const struct ticket *ticket,
-				      u32 i, struct replay_log_entry *entry)
+static void classify_and_count_read_unit(const struct replay_run *run,
+					 const struct replay_request *request, u32 i,
+					 struct replay_log_entry *entry)
 {
-	const u8 *bytes = (const u8 *)ticket->data + (u64)i * run->expected.unit_bytes;
+	const u8 *bytes = (const u8 *)request->data + (u64)i * run->expected.unit_bytes;
 	u32 kind;
 	struct payload what;
 	u32 flips;
 
-	switch (expected_data_judge(&run->expected, bytes,
-				    first_unit_of_replay_request(run, ticket) + i,
-				    ticket->floors[i], &what, &flips)) {
+	switch (expected_data_classify_read_unit(&run->expected, bytes,
+						 first_unit_of_replay_request(run, request) + i,
+						 request->floors[i], &what, &flips)) {
 	case DATA_GOOD:
 		kind = what.class < AFTL_RECORD_CLASSES ? stream_kind(run->stream, what.class) :
 							  DATA_PRECISE;
@@ -41,43 +42,45 @@ static void judge_and_count_read_unit(const struct replay_run *run, const struct
 	}
 }
 
-static void write_ticket_to_log(struct replay_run *run, const struct ticket *ticket)
+static void write_replay_request_to_log(struct replay_run *run,
+					const struct replay_request *request)
 {
 	struct replay_log_entry entry = {
-		.due_ns = ticket->due_ns,
-		.submit_ns = ticket->submit_ns,
-		.complete_ns = ticket->complete_ns,
-		.off_sect = ticket->request.off_sect,
-		.nsect = ticket->request.nsect,
-		.op = ticket->request.op | (ticket->request.fua ? REPLAY_LOG_FUA : 0),
-		.class = ticket->request.class,
-		.sequence = ticket->sequence,
-		.error = (u16)ticket->error,
+		.due_ns = request->due_ns,
+		.submit_ns = request->submit_ns,
+		.complete_ns = request->complete_ns,
+		.off_sect = request->record.off_sect,
+		.nsect = request->record.nsect,
+		.op = request->record.op | (request->record.fua ? REPLAY_LOG_FUA : 0),
+		.class = request->record.class,
+		.sequence = request->sequence,
+		.error = (u16)request->error,
 	};
 
-	if (ticket->floors && !ticket->error) {
-		u32 units = count_units_of_replay_request(run, ticket);
+	if (request->floors && !request->error) {
+		u32 units = count_units_of_replay_request(run, request);
 
 		for (u32 i = 0; i < units; i++)
-			judge_and_count_read_unit(run, ticket, i, &entry);
+			classify_and_count_read_unit(run, request, i, &entry);
 	}
 	replay_report_add_entry(run->report, &entry);
 	if (run->log)
 		replay_log_write_entry(run->log, &entry);
 }
 
-static void drain_completed_tickets(struct replay_run *run)
+static void log_completed_replay_requests(struct replay_run *run)
 {
-	struct ticket *ticket;
+	struct replay_request *request;
 
-	while ((ticket = ticket_queue_peek(&run->ended))) {
-		ticket_queue_drop_first(&run->ended);
-		if (!ticket->dropped)
-			write_ticket_to_log(run, ticket);
-		if (ticket->data)
-			data_buffer_put(&run->buffers, ticket->kind, ticket->data, ticket->bytes);
-		free(ticket->floors);
-		ticket_queue_put(&run->spare, ticket);
+	while ((request = replay_queue_peek(&run->ended))) {
+		replay_queue_drop_first(&run->ended);
+		if (!request->dropped)
+			write_replay_request_to_log(run, request);
+		if (request->data)
+			data_buffer_put(&run->buffers, request->kind, request->data,
+					request->bytes);
+		free(request->floors);
+		replay_queue_put(&run->spare, request);
 		sem_post(&run->spare_count);
 	}
 }
@@ -103,7 +106,7 @@ void *log_completed_requests_thread(void *argument)
 	raise_helper_thread_priority(run);
 	while (!last) {
 		last = atomic_load(&run->flown);
-		drain_completed_tickets(run);
+		log_completed_replay_requests(run);
 		flush_log_if_due(run, &flushed_ns);
 		if (!last)
 			clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);

@@ -10,73 +10,76 @@
 #include "machine-clock.h"
 #include "worker-pool.h"
 
-/* A FIFO of tickets. */
-struct ticket_list {
-	struct ticket *first;
-	struct ticket *last;
+/* A FIFO of requests. */
+struct replay_request_list {
+	struct replay_request *first;
+	struct replay_request *last;
 };
 
 struct worker_pool {
 	struct engine_config config;
 	pthread_mutex_t lock;
 	pthread_cond_t work;
-	struct ticket_list waiting;
-	struct ticket_list done;
+	struct replay_request_list waiting;
+	struct replay_request_list done;
 	bool ending;
 	int event;
 	u32 threads;
 	pthread_t *ids;
 };
 
-static void append_ticket_to_list(struct ticket_list *list, struct ticket *ticket)
+static void append_replay_request_to_list(struct replay_request_list *list,
+					  struct replay_request *request)
 {
-	ticket->next = NULL;
+	request->next = NULL;
 	if (list->first)
-		list->last->next = ticket;
+		list->last->next = request;
 	else
-		list->first = ticket;
-	list->last = ticket;
+		list->first = request;
+	list->last = request;
 }
 
-static struct ticket *take_first_ticket(struct ticket_list *list)
+static struct replay_request *take_first_replay_request(struct replay_request_list *list)
 {
-	struct ticket *ticket = list->first;
+	struct replay_request *request = list->first;
 
-	if (ticket)
-		list->first = ticket->next;
-	return ticket;
+	if (request)
+		list->first = request->next;
+	return request;
 }
 
-static int check_transferred_byte_count(const struct ticket *ticket, ssize_t moved)
+static int check_transferred_byte_count(const struct replay_request *request, ssize_t moved)
 {
 	if (moved < 0)
 		return -errno;
-	return (u32)moved == ticket->bytes ? 0 : -EIO;
+	return (u32)moved == request->bytes ? 0 : -EIO;
 }
 
-static int write_ticket_data(const struct replay_target *target, const struct ticket *ticket)
+static int write_data_of_replay_request(const struct replay_target *target,
+					const struct replay_request *request)
 {
-	struct iovec iov = { .iov_base = ticket->data, .iov_len = ticket->bytes };
-	off_t offset = (off_t)ticket_offset(ticket);
-	int flags = ticket->request.fua ? RWF_DSYNC : 0;
+	struct iovec iov = { .iov_base = request->data, .iov_len = request->bytes };
+	off_t offset = (off_t)replay_request_offset(request);
+	int flags = request->record.fua ? RWF_DSYNC : 0;
 
-	return check_transferred_byte_count(ticket, pwritev2(target->fd, &iov, 1, offset, flags));
+	return check_transferred_byte_count(request, pwritev2(target->fd, &iov, 1, offset, flags));
 }
 
-static int execute_ticket(const struct replay_target *target, const struct ticket *ticket)
+static int execute_replay_request(const struct replay_target *target,
+				  const struct replay_request *request)
 {
-	u64 offset = ticket_offset(ticket);
+	u64 offset = replay_request_offset(request);
 
-	switch (ticket->request.op) {
+	switch (request->record.op) {
 	case AFTL_OP_READ:
-		return check_transferred_byte_count(ticket, pread(target->fd, ticket->data,
-								  ticket->bytes, (off_t)offset));
+		return check_transferred_byte_count(request, pread(target->fd, request->data,
+								   request->bytes, (off_t)offset));
 	case AFTL_OP_WRITE:
-		return write_ticket_data(target, ticket);
+		return write_data_of_replay_request(target, request);
 	case AFTL_OP_DISCARD:
-		return target_discard_range(target, offset, ticket_length(ticket));
+		return target_discard_range(target, offset, replay_request_length(request));
 	case AFTL_OP_WRITE_ZEROES:
-		return target_zero_range(target, offset, ticket_length(ticket));
+		return target_zero_range(target, offset, replay_request_length(request));
 	default:
 		return fdatasync(target->fd) ? -errno : 0;
 	}
@@ -94,18 +97,18 @@ static void signal_completion_event(const struct worker_pool *pool)
 static void *run_worker_thread(void *argument)
 {
 	struct worker_pool *pool = argument;
-	struct ticket *ticket;
+	struct replay_request *request;
 
 	pthread_mutex_lock(&pool->lock);
 	while (!pool->ending) {
-		ticket = take_first_ticket(&pool->waiting);
-		if (ticket) {
+		request = take_first_replay_request(&pool->waiting);
+		if (request) {
 			pthread_mutex_unlock(&pool->lock);
-			ticket->submit_ns = machine_clock_now_ns() - pool->config.begin_ns;
-			ticket->error = -execute_ticket(pool->config.target, ticket);
-			ticket->complete_ns = machine_clock_now_ns() - pool->config.begin_ns;
+			request->submit_ns = machine_clock_now_ns() - pool->config.begin_ns;
+			request->error = -execute_replay_request(pool->config.target, request);
+			request->complete_ns = machine_clock_now_ns() - pool->config.begin_ns;
 			pthread_mutex_lock(&pool->lock);
-			append_ticket_to_list(&pool->done, ticket);
+			append_replay_request_to_list(&pool->done, request);
 			signal_completion_event(pool);
 		} else {
 			pthread_cond_wait(&pool->work, &pool->lock);
@@ -168,22 +171,22 @@ void worker_pool_free(struct worker_pool *pool)
 	free(pool);
 }
 
-void worker_pool_submit(struct worker_pool *pool, struct ticket *ticket)
+void worker_pool_submit(struct worker_pool *pool, struct replay_request *request)
 {
 	pthread_mutex_lock(&pool->lock);
-	append_ticket_to_list(&pool->waiting, ticket);
+	append_replay_request_to_list(&pool->waiting, request);
 	pthread_cond_signal(&pool->work);
 	pthread_mutex_unlock(&pool->lock);
 }
 
-struct ticket *worker_pool_reap(struct worker_pool *pool)
+struct replay_request *worker_pool_reap(struct worker_pool *pool)
 {
-	struct ticket *ticket;
+	struct replay_request *request;
 
 	pthread_mutex_lock(&pool->lock);
-	ticket = take_first_ticket(&pool->done);
+	request = take_first_replay_request(&pool->done);
 	pthread_mutex_unlock(&pool->lock);
-	return ticket;
+	return request;
 }
 
 int worker_pool_event_fd(const struct worker_pool *pool)

@@ -11,7 +11,7 @@
 /* Number of blocks that one message asks for; the target reports as many as fit into its buffer. */
 #define BLOCKS_AT_ONCE 10000
 
-static int query_block_states(const struct dm_device *device, struct block_survey *survey,
+static int query_block_states(const struct dm_device *device, struct block_states *survey,
 			      u32 *next, u32 count, struct aftl_error *error)
 {
 	char message[60];
@@ -82,8 +82,8 @@ static int examine_device_health(const struct device_options *options, struct de
 static void add_health_rows_about_blocks(struct text_table *table, const struct health *health)
 {
 	char mean[HUMAN_SIZE], used[HUMAN_SIZE], wear[HUMAN_SIZE];
-	const struct block_survey *survey = &health->survey;
-	u64 good = block_survey_count_good_blocks(survey);
+	const struct block_states *survey = &health->survey;
+	u64 good = block_states_count_good_blocks(survey);
 
 	table_add_titled_value(table, "blocks", "%llu, %llu free, %llu bad",
 			       (unsigned long long)survey->blocks,
@@ -148,8 +148,8 @@ static void print_health_report(const struct device_view *view, const struct hea
 
 static void write_blocks_json(struct json_writer *json, const struct health *health)
 {
-	const struct block_survey *survey = &health->survey;
-	u64 good = block_survey_count_good_blocks(survey);
+	const struct block_states *survey = &health->survey;
+	u64 good = block_states_count_good_blocks(survey);
 
 	json_begin_object(json, "blocks");
 	json_u64(json, "total", survey->blocks);

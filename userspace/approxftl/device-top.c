@@ -40,8 +40,8 @@ static void free_watched_devices(struct watch *watch)
 	*watch = (struct watch){ NULL, 0 };
 }
 
-static int watch_device(struct watched *watched, const struct dm_device *device,
-			struct aftl_error *error)
+static int add_device_to_top_display(struct watched *watched, const struct dm_device *device,
+				     struct aftl_error *error)
 {
 	int ret;
 
@@ -61,8 +61,8 @@ static int list_watched_devices(const struct device_options *options, struct dm_
 }
 
 /* Skip a device that is removed meanwhile, unless the command line names it. */
-static int watch_devices(const struct device_options *options, struct watch *watch,
-			 struct aftl_error *error)
+static int add_devices_to_top_display(const struct device_options *options, struct watch *watch,
+				      struct aftl_error *error)
 {
 	struct dm_device *devices = NULL;
 	unsigned int count = 0, i;
@@ -72,7 +72,7 @@ static int watch_devices(const struct device_options *options, struct watch *wat
 	for (i = 0; !ret && i < count; i++) {
 		struct watched *watched = &watch->list[watch->count];
 
-		ret = watch_device(watched, &devices[i], error);
+		ret = add_device_to_top_display(watched, &devices[i], error);
 		if (!ret) {
 			watch->count++;
 		} else {
@@ -161,11 +161,11 @@ static int show_next_top_frame(const struct device_options *options, u64 interva
 {
 	u64 number, next_ns = get_monotonic_time_ns() + interval_ns;
 	struct watch before, now;
-	int ret = watch_devices(options, &before, error);
+	int ret = add_devices_to_top_display(options, &before, error);
 
 	for (number = 0; !ret && (!count || number < count) && wait_for_next_top_frame(next_ns);
 	     number++) {
-		ret = watch_devices(options, &now, error);
+		ret = add_devices_to_top_display(options, &now, error);
 		if (!ret)
 			print_watched_devices(&now, &before);
 		free_watched_devices(&before);

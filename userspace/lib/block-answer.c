@@ -5,7 +5,7 @@
 #define LINE_SIZE 160
 
 /* Parse a line of the answer: "number state kind erases wear valid reads" or "next number". */
-static bool parse_block_list_line(struct block_survey *survey, const char *line, u32 *next)
+static bool parse_block_list_line(struct block_states *survey, const char *line, u32 *next)
 {
 	unsigned int number, erases, wear;
 	char state[16];
@@ -15,7 +15,7 @@ static bool parse_block_list_line(struct block_survey *survey, const char *line,
 	if (sscanf(line, "%9u %15s %*s %9u %9u", &number, state, &erases, &wear) != 4)
 		return false;
 	if (strcmp(state, "bad") != 0) {
-		bool first = !block_survey_count_good_blocks(survey);
+		bool first = !block_states_count_good_blocks(survey);
 
 		survey->erases_min = first ? erases : min(survey->erases_min, (u64)erases);
 		survey->erases_max = max(survey->erases_max, (u64)erases);
@@ -29,7 +29,7 @@ static bool parse_block_list_line(struct block_survey *survey, const char *line,
 	return true;
 }
 
-int parse_block_list_reply(struct block_survey *survey, const char *text, u32 *next,
+int parse_block_list_reply(struct block_states *survey, const char *text, u32 *next,
 			   struct aftl_error *error)
 {
 	char line[LINE_SIZE];

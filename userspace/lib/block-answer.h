@@ -6,7 +6,7 @@
 #include "core/base/params.h"
 
 /**
- * struct block_survey - totals over all blocks of a device
+ * struct block_states - totals over all blocks of a device
  * @blocks: number of blocks
  * @bad: number of bad blocks among them
  * @erases_min: lowest erase count of a good block
@@ -14,7 +14,7 @@
  * @erases_sum: erases of all good blocks
  * @wear_sum: wear of all good blocks, in 1/10000 of a full erase
  */
-struct block_survey {
+struct block_states {
 	u64 blocks;
 	u64 bad;
 	u64 erases_min;
@@ -29,10 +29,10 @@ struct block_survey {
  *
  * Return: 0, or -EINVAL with an error message.
  */
-int __must_check parse_block_list_reply(struct block_survey *survey, const char *text, u32 *next,
+int __must_check parse_block_list_reply(struct block_states *survey, const char *text, u32 *next,
 					struct aftl_error *error);
 
-static inline u64 block_survey_count_good_blocks(const struct block_survey *survey)
+static inline u64 block_states_count_good_blocks(const struct block_states *survey)
 {
 	return survey->blocks - survey->bad;
 }

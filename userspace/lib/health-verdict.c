@@ -26,7 +26,7 @@ __printf(3, 4) static void add_reason(struct health *health, enum health_verdict
 u64 health_compute_used_endurance(const struct health *health)
 {
 	return scaled_ratio(health->survey.erases_sum,
-			    block_survey_count_good_blocks(&health->survey) * health->endurance,
+			    block_states_count_good_blocks(&health->survey) * health->endurance,
 			    10000);
 }
 

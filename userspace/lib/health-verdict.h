@@ -28,7 +28,7 @@ struct health {
 	struct target_status status;
 	struct aftl_counters counters;
 	u64 endurance;
-	struct block_survey survey;
+	struct block_states survey;
 	enum health_verdict verdict;
 	char reasons[HEALTH_REASONS][100];
 	unsigned int reason_count;

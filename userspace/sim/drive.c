@@ -24,8 +24,8 @@ static int submit_and_count_ftl_request(struct sim_drive *drive, struct aftl_req
 }
 
 /* Begin to record a request. The request log leaves out the background writer's requests. */
-static void begin_observing_request(struct sim_drive *drive, struct aftl_request *request,
-				    bool logged)
+static void start_recording_request_times(struct sim_drive *drive, struct aftl_request *request,
+					  bool logged)
 {
 	struct observed_request *observed = to_observed_request(request);
 
@@ -36,7 +36,7 @@ static void begin_observing_request(struct sim_drive *drive, struct aftl_request
 		request_log_add_request(drive->log, request);
 }
 
-void sim_drive_observe_completed_request(struct sim_drive *drive, struct aftl_request *request)
+void sim_drive_record_completed_request(struct sim_drive *drive, struct aftl_request *request)
 {
 	struct observed_request *observed = to_observed_request(request);
 
@@ -68,7 +68,7 @@ static int submit_request_to_drive(struct sim_drive *drive, const struct sim_req
 		drive->base_ns + sim_set_arrival_time(&drive->arrivals, wanted, free_ns);
 	sim_request_copy_to_core(request, wanted);
 	if (unlikely(drive->observes))
-		begin_observing_request(drive, request, true);
+		start_recording_request_times(drive, request, true);
 	return submit_and_count_ftl_request(drive, request, error);
 }
 
@@ -86,7 +86,7 @@ static int submit_background_write(struct sim_drive *drive, struct aftl_error *e
 	*request = (struct aftl_request){ .arrival_ns = aftl_device_time_ns(drive->ftl) };
 	background_writer_begin_request(&drive->beside, request);
 	if (unlikely(drive->observes))
-		begin_observing_request(drive, request, false);
+		start_recording_request_times(drive, request, false);
 	return submit_and_count_ftl_request(drive, request, error);
 }
 
@@ -228,9 +228,10 @@ static int flush_write_buffer(struct sim_drive *drive, struct aftl_error *error)
 }
 
 /* Retry aftl_save() while the write buffer has data: a buffer with PLP ignores the flush. */
-int sim_drive_save(struct sim_drive *drive,
-		   int (*save)(struct aftl *ftl, void *to, struct aftl_error *error), void *to,
-		   struct aftl_error *error)
+int sim_drive_flush_and_save_snapshot(struct sim_drive *drive,
+				      int (*save)(struct aftl *ftl, void *to,
+						  struct aftl_error *error),
+				      void *to, struct aftl_error *error)
 {
 	u64 begin_ns = aftl_device_time_ns(drive->ftl);
 	int ret = flush_write_buffer(drive, error);

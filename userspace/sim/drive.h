@@ -117,7 +117,7 @@ static inline bool has_sim_stream_ended_early(const struct sim_drive *drive)
 }
 
 /**
- * sim_drive_save() - flush the device and save it
+ * sim_drive_flush_and_save_snapshot() - flush the device and save it
  * @drive: its stream has ended or is paused; the flush does not count as a request
  * @save: calls aftl_save()
  * @to: second argument of @save
@@ -125,12 +125,13 @@ static inline bool has_sim_stream_ended_early(const struct sim_drive *drive)
  *
  * Return: 0 or a negative error number
  */
-int sim_drive_save(struct sim_drive *drive,
-		   int (*save)(struct aftl *ftl, void *to, struct aftl_error *error), void *to,
-		   struct aftl_error *error);
+int sim_drive_flush_and_save_snapshot(struct sim_drive *drive,
+				      int (*save)(struct aftl *ftl, void *to,
+						  struct aftl_error *error),
+				      void *to, struct aftl_error *error);
 
 /* Hand a completed request to the log and to @observe. */
-void sim_drive_observe_completed_request(struct sim_drive *drive, struct aftl_request *request);
+void sim_drive_record_completed_request(struct sim_drive *drive, struct aftl_request *request);
 
 /* The callback waits() of struct aftl_host_ops, for a drive that records why requests wait. */
 struct aftl_waits *sim_drive_get_recorded_waits(struct aftl_request *request);
@@ -139,7 +140,7 @@ struct aftl_waits *sim_drive_get_recorded_waits(struct aftl_request *request);
 static inline void sim_drive_complete_request(struct sim_drive *drive, struct aftl_request *request)
 {
 	if (unlikely(drive->observes))
-		sim_drive_observe_completed_request(drive, request);
+		sim_drive_record_completed_request(drive, request);
 	if (request == drive->beside.request)
 		drive->beside.request = NULL;
 	if (unlikely(request->queue < drive->tenants.count))

@@ -68,7 +68,8 @@ int sim_drive_apply_device_change(struct sim_drive *drive, const struct sim_chan
 		return 0;
 	}
 	if (!ret)
-		ret = sim_drive_save(drive, save_snapshot_to_memory, &saved, error);
+		ret = sim_drive_flush_and_save_snapshot(drive, save_snapshot_to_memory, &saved,
+							error);
 	if (!ret)
 		ret = aftl_load_with_policy_and_params(&ftl, &source, change->policy, &config, ops,
 						       host, error);

@@ -52,7 +52,7 @@ struct run {
 	struct aftl_host_ops ops;
 };
 
-static void complete_run_request(void *host, struct aftl_request *request)
+static void record_completed_request_of_run(void *host, struct aftl_request *request)
 {
 	struct run *run = host;
 	u64 response_ns = request->complete_ns - request->arrival_ns;
@@ -80,7 +80,7 @@ static const struct aftl_host_ops host_ops = {
 	.alloc_later = core_memory_alloc_or_exit,
 	.free = core_memory_free,
 	.pause = stop_run_if_requested,
-	.complete = complete_run_request,
+	.complete = record_completed_request_of_run,
 };
 
 static void reset_run_statistics(struct run *run)
@@ -385,7 +385,8 @@ static int save_device_snapshot(struct aftl *ftl, void *to, struct aftl_error *e
 
 static int save_device_file(struct run *run, struct sim_result *result, struct aftl_error *error)
 {
-	int ret = sim_drive_save(&run->drive, save_device_snapshot, &run->dump, error);
+	int ret = sim_drive_flush_and_save_snapshot(&run->drive, save_device_snapshot, &run->dump,
+						    error);
 
 	result->digest = aftl_compute_device_digest(run->drive.ftl);
 	return ret ? ret : output_file_commit(&run->dump, error);

@@ -54,7 +54,7 @@ static struct shard_work *add_request_part(struct shard_list *list, const struct
 }
 
 /* Only the parts with the request's first and last unit keep head_skip and tail_skip. */
-static void clear_head_and_tail_skips(struct shard_work *work, bool first, bool last)
+static void clear_skips_of_inner_parts(struct shard_work *work, bool first, bool last)
 {
 	if (!first)
 		work->request.head_skip = 0;
@@ -82,10 +82,10 @@ static void split_discard_among_shards(struct shard_list *lists, const struct af
 		u32 units = aftl_count_shard_lpns_below_device_lpn(layout, i, end) - first;
 
 		if (units)
-			clear_head_and_tail_skips(add_request_part(&lists[i], like, part++, first,
-								   units),
-						  i == aftl_shard_of_lpn(layout, begin),
-						  i == aftl_shard_of_lpn(layout, end - 1));
+			clear_skips_of_inner_parts(add_request_part(&lists[i], like, part++, first,
+								    units),
+						   i == aftl_shard_of_lpn(layout, begin),
+						   i == aftl_shard_of_lpn(layout, end - 1));
 	}
 }
 
@@ -99,11 +99,11 @@ static void cut_request_at_chunk_ends(struct shard_list *lists, const struct aft
 	while (unit < end) {
 		u32 units = aftl_count_units_to_chunk_end(layout, unit, (u32)(end - unit));
 
-		clear_head_and_tail_skips(add_request_part(&lists[aftl_shard_of_lpn(layout, unit)],
-							   like, part++,
-							   aftl_lpn_within_shard(layout, unit),
-							   units),
-					  unit == like->request.unit, unit + units == end);
+		clear_skips_of_inner_parts(add_request_part(&lists[aftl_shard_of_lpn(layout, unit)],
+							    like, part++,
+							    aftl_lpn_within_shard(layout, unit),
+							    units),
+					   unit == like->request.unit, unit + units == end);
 		unit += units;
 	}
 }

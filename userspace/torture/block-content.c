@@ -85,7 +85,7 @@ static u64 find_majority_of_word_copies(const u64 *words, u32 cells, u32 word)
 	return value;
 }
 
-static bool decode_block_name_by_majority(const u64 *words, u32 bytes, struct block_name *name)
+static bool decode_block_identity_by_majority(const u64 *words, u32 bytes, struct block_name *name)
 {
 	u64 head[HEAD_WORDS];
 
@@ -94,7 +94,7 @@ static bool decode_block_name_by_majority(const u64 *words, u32 bytes, struct bl
 	return decode_block_head(head, name);
 }
 
-static bool decode_nth_copy_of_block_name(const u64 *words, u32 cell, struct block_name *name)
+static bool decode_block_identity_copy(const u64 *words, u32 cell, struct block_name *name)
 {
 	u64 head[HEAD_WORDS];
 
@@ -120,13 +120,13 @@ struct block_found block_read(const void *data, u32 bytes, u32 flips)
 		found.kind = BLOCK_ZEROES;
 		return found;
 	}
-	if (!decode_nth_copy_of_block_name(data, 0, &found.name) &&
-	    !decode_block_name_by_majority(data, bytes, &found.name))
+	if (!decode_block_identity_copy(data, 0, &found.name) &&
+	    !decode_block_identity_by_majority(data, bytes, &found.name))
 		return found;
 	found.flips = count_flipped_bits_of_block(data, bytes, &found.name, &found.torn_at);
 	found.kind = found.flips <= flips ? BLOCK_WHOLE : BLOCK_TORN;
 	if (found.kind == BLOCK_TORN)
-		found.other_known = decode_nth_copy_of_block_name(data, found.torn_at / CELL_BYTES,
-								  &found.other);
+		found.other_known = decode_block_identity_copy(data, found.torn_at / CELL_BYTES,
+							       &found.other);
 	return found;
 }

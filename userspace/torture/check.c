@@ -11,8 +11,8 @@
 
 #define CHUNK_BYTES (256 << 10)
 
-static void report_wrong_unit(struct torture_run *run, u64 unit, u32 floor,
-			      const struct block_found *found, u32 request)
+static void report_wrong_data_of_unit(struct torture_run *run, u64 unit, u32 floor,
+				      const struct block_found *found, u32 request)
 {
 	char text[800];
 
@@ -47,7 +47,7 @@ void check_data_returned_by_read(struct torture_run *run, u64 first, u32 count, 
 
 		if (!may_unit_hold_torn_concurrent_write(run, first + i, floors[i], &found) &&
 		    !ledger_allows_unit_content(run->ledger, first + i, floors[i], &found))
-			report_wrong_unit(run, first + i, floors[i], &found, request);
+			report_wrong_data_of_unit(run, first + i, floors[i], &found, request);
 	}
 }
 
@@ -57,7 +57,7 @@ static void check_read_unit(struct torture_run *run, u64 unit, const void *data)
 	u32 floor = ledger_get_oldest_generation(run->ledger, unit);
 
 	if (!ledger_allows_unit_content(run->ledger, unit, floor, &found))
-		report_wrong_unit(run, unit, floor, &found, 0);
+		report_wrong_data_of_unit(run, unit, floor, &found, 0);
 	else
 		ledger_update_unit_from_block(run->ledger, unit, &found, run->options.power_failed);
 }

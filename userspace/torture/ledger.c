@@ -373,8 +373,8 @@ void ledger_update_unit_from_block(struct ledger *ledger, u64 unit, const struct
 	write_ledger_units(ledger, unit, 1);
 }
 
-static void print_block_name(const struct ledger *ledger, u64 unit, const struct block_name *name,
-			     char *text, size_t size)
+static void print_block_identity(const struct ledger *ledger, u64 unit,
+				 const struct block_name *name, char *text, size_t size)
 {
 	if (!does_ledger_own_block(ledger, name))
 		snprintf(text, size, "generation %u of unit %llu of another run (seed %u)",
@@ -391,9 +391,9 @@ static void print_found_block(const struct ledger *ledger, u64 unit,
 {
 	char first[128], second[128] = "something damaged";
 
-	print_block_name(ledger, unit, &found->name, first, sizeof(first));
+	print_block_identity(ledger, unit, &found->name, first, sizeof(first));
 	if (found->other_known)
-		print_block_name(ledger, unit, &found->other, second, sizeof(second));
+		print_block_identity(ledger, unit, &found->other, second, sizeof(second));
 	switch (found->kind) {
 	case BLOCK_ZEROES:
 		snprintf(text, size, "zeroes");

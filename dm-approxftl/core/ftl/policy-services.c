@@ -42,8 +42,8 @@ static struct aftl_block *policy_open_block(struct aftl *ftl, struct aftl_lun *l
 		return NULL;
 	}
 	block = aftl_free_block_take(ftl, lun,
-				     aftl_make_key_of_superblock_data(kind, ftl->placing_handle,
-								      false));
+				     aftl_get_data_kind_key_of_superblock(kind, ftl->placing_handle,
+									  false));
 	if (!block)
 		return NULL;
 	aftl_block_open(ftl, block, order, kind);

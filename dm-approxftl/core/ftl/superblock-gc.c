@@ -251,8 +251,8 @@ static void count_superblock_victim_in_stats(struct aftl *ftl, u32 group, u32 co
 }
 
 /* Describe a superblock to a victim selector as one block. */
-static void describe_superblock_as_block(const struct aftl *ftl, u32 group, u32 number, u32 valid,
-					 struct aftl_block *entry)
+static void make_victim_candidate_of_superblock(const struct aftl *ftl, u32 group, u32 number,
+						u32 valid, struct aftl_block *entry)
 {
 	u32 i;
 
@@ -296,8 +296,9 @@ static u32 superblock_gc_ask_victim_selector(struct aftl *ftl, struct aftl_lun *
 		ftl->superblock_candidates[i].listed = 0;
 		if (other <= compute_max_relocations_of_superblock(ftl, group, i, limit) &&
 		    superblock_is_gc_candidate(ftl, lun, i, REACH_FILLED))
-			describe_superblock_as_block(ftl, group, i, DIV_ROUND_UP(other, blocks),
-						     &ftl->superblock_candidates[i]);
+			make_victim_candidate_of_superblock(ftl, group, i,
+							    DIV_ROUND_UP(other, blocks),
+							    &ftl->superblock_candidates[i]);
 	}
 	aftl_victim_choose_by_selector(ftl, &closed, &victim);
 	number = (u32)(victim - ftl->superblock_candidates);

@@ -173,8 +173,8 @@ static u32 get_max_blocks_of_begun_superblocks(const struct aftl *ftl)
 
 static u32 superblock_stream_of_block(const struct aftl *ftl, const struct aftl_block *block)
 {
-	return aftl_make_key_of_superblock_data(block->kind, block->handle,
-						aftl_is_slc_block(ftl, block));
+	return aftl_get_data_kind_key_of_superblock(block->kind, block->handle,
+						    aftl_is_slc_block(ftl, block));
 }
 
 /*

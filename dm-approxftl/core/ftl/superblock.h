@@ -67,7 +67,7 @@ static inline struct aftl_block *aftl_superblock_block(const struct aftl *ftl, u
  * Key of the data that a superblock may hold: a block kind of the policy, a placement handle, or
  * the SLC cache. Superblocks with equal keys take the same data.
  */
-static inline u32 aftl_make_key_of_superblock_data(u32 kind, u32 handle, bool slc)
+static inline u32 aftl_get_data_kind_key_of_superblock(u32 kind, u32 handle, bool slc)
 {
 	return kind | handle << 8 | (u32)slc << 16;
 }

@@ -172,7 +172,7 @@ void aftl_handle_fault_event(struct aftl *ftl)
 }
 
 /* Make room in a full list: drop the fault that was armed first and does not wait any more. */
-static void drop_happened_fault(struct aftl_fault_list *list)
+static void drop_oldest_triggered_fault(struct aftl_fault_list *list)
 {
 	u32 i = 0;
 
@@ -192,7 +192,7 @@ static int add_fault_to_list(struct aftl *ftl, const struct aftl_fault *fault,
 				 "%u faults wait, and the list has room for no more; clear it first",
 				 list->armed);
 	if (list->count == AFTL_FAULTS_MAX)
-		drop_happened_fault(list);
+		drop_oldest_triggered_fault(list);
 	if (!list->armed++) {
 		list->since_ns = ftl->now_ns;
 		list->writes = 0;

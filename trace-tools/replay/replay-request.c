@@ -2,17 +2,17 @@
 #include <stdlib.h>
 
 #include "checked-memory.h"
-#include "ticket.h"
+#include "replay-request.h"
 
-void ticket_queue_create(struct ticket_queue *queue, u32 count)
+void replay_queue_create(struct replay_queue *queue, u32 count)
 {
-	queue->slots = memory_alloc_zeroed(count, sizeof(struct ticket *));
+	queue->slots = memory_alloc_zeroed(count, sizeof(struct replay_request *));
 	queue->mask = count - 1;
 	atomic_init(&queue->head, 0);
 	atomic_init(&queue->tail, 0);
 }
 
-void ticket_queue_free(struct ticket_queue *queue)
+void replay_queue_free(struct replay_queue *queue)
 {
 	free(queue->slots);
 	queue->slots = NULL;
