@@ -404,7 +404,8 @@ static void check_groups_with_params(const char *params)
 TAP_TEST(data_stay_in_their_reclaim_group)
 {
 	check_groups_with_params(GROUPS_SHAPE "op=50%");
-	check_groups_with_params(GROUPS_SHAPE "op=50% allocate=static placement_isolation=persistent");
+	check_groups_with_params(GROUPS_SHAPE
+				 "op=50% allocate=static placement_isolation=persistent");
 	check_groups_with_params(GROUPS_SHAPE "op=50% allocate=least_busy gc_mode=paced");
 	check_groups_with_params(GROUPS_SHAPE "op=60% buffer=1MiB wear_gap=2");
 	check_groups_with_params(GROUPS_SHAPE "op=70% superblock=4 rain=on");

@@ -51,10 +51,10 @@ static u32 choose_request_unit(struct test_stream *stream, u32 units)
 static void draw_placement_id(struct test_stream *stream, struct test_device *device)
 {
 	const struct aftl_config *config = &device->config;
+	u32 ids = (u32)(config->placement_handles * config->placement_groups);
 
-	if (config->placement_handles)
-		device->hint.stream = (u8)draw_stream_u32(
-			stream, config->placement_handles * config->placement_groups + 2);
+	if (ids)
+		device->hint.stream = (u8)draw_stream_u32(stream, ids + 2);
 }
 
 /* Draw a host queue; sometimes one that has no weight. */
