@@ -225,10 +225,12 @@ def make_device_cases(scale: float) -> dict[str, Case]:
     for policy in ("baseline", "approxftl"):
         add_device_case(f"16 GiB, steady collection, {policy}",
                         f"{SHAPE_16G} {steady} --write-share 100% --policy {policy}", 1_000_000)
+    few = "" if scale >= 0.1 else "--fill_valid 0.1% --footprint 0.1%"
     for policy in ("baseline", "approxftl", "sepbit", "midas", "vertftl", "cubeftl", "hybrid"):
-        few = "" if scale >= 0.1 else "--fill_valid 0.1% --footprint 0.1%"
         add_device_case(f"{RANDOM_FILL}, {policy}",
                         f"{SHAPE_512G} --allocate rotate --fill random {few} --policy {policy}", 1)
+    add_device_case(f"{RANDOM_FILL}, static allocation, approxftl",
+                    f"{SHAPE_512G} --allocate static --fill random {few} --policy approxftl", 1)
     add_device_case("512 GiB, empty", f"{SHAPE_512G} --policy approxftl", 1)
     for name, shape, same in (("16 GiB", SHAPE_16G, "100%"), ("1 TiB", SHAPE_1T, "1.56%")):
         # The same footprint in bytes on both sizes shows what a larger capacity alone costs.

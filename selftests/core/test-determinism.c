@@ -431,8 +431,11 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 		FILLED "100% fill=sequential allocate=least_busy",
 		/* Each program sets a whole word in the bitmap of filled units. */
 		FILLED "61% fill=sequential layers=16 word_lines=15",
+		/* The queue of a LUN is full before its block is. */
+		FILLED "61% fill=random allocate=static channels=16 chips=16 layers=16 blocks=24",
 	};
-	static const bool in_rounds[] = { true, true, false, true, true, true, false, false, true };
+	static const bool in_rounds[] = { true, true, false, true, true,
+					  true, true, false, true, true };
 	u32 at_all = 0;
 	u32 i;
 	u32 k;
@@ -549,7 +552,7 @@ static u32 count_programs_to_fill_half_block(struct aftl_policy *policy,
 	return block->frontier < half ? DIV_ROUND_UP(half - block->frontier, steps) : 0;
 }
 
-static void check_fill_that_collects_garbage(struct aftl_policy_type halves)
+static void check_fill_that_collects_garbage(struct aftl_policy_type halves, const char *allocate)
 {
 	struct test_device device;
 	u32 erases = 0;
@@ -557,7 +560,10 @@ static void check_fill_that_collects_garbage(struct aftl_policy_type halves)
 
 	halves.place = place_data_in_half_of_each_block;
 	halves.fill_run = count_programs_to_fill_half_block;
-	fill_device(&device, &halves, SHAPE " channels=4 chips=4 op=45 fill=random", NULL);
+	fill_device(&device, &halves,
+		    test_format_params(SHAPE " channels=4 chips=4 op=45 fill=random allocate=%s",
+				       allocate),
+		    NULL);
 	for (i = 0; i < device.ftl->geo.blocks; i++)
 		erases += device.ftl->media.blocks[i].erases;
 	CHECK(erases);
@@ -567,12 +573,16 @@ static void check_fill_that_collects_garbage(struct aftl_policy_type halves)
 
 TAP_TEST(a_fill_relocates_lpns_that_it_has_recorded)
 {
+	static const char *const rules[] = { "rotate", "static" };
 	struct aftl_policy_type type = aftl_policy_baseline;
+	u32 i;
 
 	type.ftl = NULL;
-	check_fill_that_collects_garbage(type);
-	/* Policy sepbit numbers host writes; an lpn that was never written has no number. */
-	check_fill_that_collects_garbage(aftl_policy_sepbit);
+	for (i = 0; i < ARRAY_SIZE(rules); i++) {
+		check_fill_that_collects_garbage(type, rules[i]);
+		/* Policy sepbit numbers host writes; an lpn never written has no number. */
+		check_fill_that_collects_garbage(aftl_policy_sepbit, rules[i]);
+	}
 }
 
 /* A fill calls the host's programmed() callback, if there is one, for each page. */

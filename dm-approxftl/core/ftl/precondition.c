@@ -3,6 +3,7 @@
 #include "core/ftl/block.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/fill-map.h"
+#include "core/ftl/fill-window.h"
 #include "core/ftl/fine-pass.h"
 #include "core/ftl/gc-watermark.h"
 #include "core/ftl/l2p.h"
@@ -131,11 +132,13 @@ static bool run_relocation_task_untimed(struct aftl *ftl, struct aftl_lun *lun)
  * struct filler - state of preconditioning
  * @random: random number generator
  * @asks_always: stream() and place() are called for each program
- * @round: logical pages of one program in every LUN; 0 if each program is placed alone
+ * @round: logical pages of one program in every LUN or, with a window, of one program; 0 if each
+ * program is placed alone
  * @runs: by LUN: programs that follow the last one without a call of the policy
  * @need: request for the program that is being gathered
  * @payload: logical pages gathered for it
- * @map: L2P entries that are still to be stored
+ * @map: L2P entries that are still to be stored, if the LUNs take turns
+ * @window: programs and L2P entries that are still to be stored, if lpns determine their LUNs
  * @numbers: numbers of the first writes, if the policy has a clock for which they are still to be
  * stored; else it has no units
  * @ahead: from a logical page to the one whose L2P entry is prefetched meanwhile
@@ -148,6 +151,7 @@ struct filler {
 	struct aftl_program_request need;
 	struct aftl_payload payload;
 	struct aftl_fill_map map;
+	struct aftl_fill_window window;
 	struct aftl_fill_order numbers;
 	u32 ahead;
 };
@@ -165,6 +169,7 @@ static int store_l2p_entries_recorded_by_fill(struct aftl *ftl, struct filler *f
 	int ret = aftl_fill_map_store_l2p_entries(ftl, &filler->map);
 	u32 lpn;
 
+	aftl_fill_window_store_l2p_entries(ftl, &filler->window);
 	if (!numbers.units)
 		return ret;
 	filler->round = 0;
@@ -239,6 +244,18 @@ static bool is_single_page_placement(const struct aftl_placement *placement)
 		placement->block->order == AFTL_ORDER_LEADER_FIRST);
 }
 
+/* Count the programs of @lun that may follow the previous one without asking the policy. */
+static u32 count_fill_programs_without_policy_call(const struct aftl *ftl,
+						   const struct filler *filler,
+						   const struct aftl_lun *lun)
+{
+	u32 used = lun->valid + lun->in_flight;
+
+	if (aftl_gc_is_urgent(ftl, lun) || used > lun->max_valid)
+		return 0;
+	return min(filler->runs[lun->index].left, (lun->max_valid - used) / ftl->program_units);
+}
+
 /* Ask the policy how many programs may follow @placement without asking it again. */
 static void ask_policy_how_many_programs_may_follow(struct aftl *ftl, const struct filler *filler,
 						    struct aftl_lun *lun,
@@ -259,6 +276,9 @@ static void ask_policy_how_many_programs_may_follow(struct aftl *ftl, const stru
 		.mode = placement->mode,
 		.left = min(ftl->type->fill_run(ftl->policy, lun, &filler->need, block), steps - 1),
 	};
+	/* Queued programs do not look at the room and the free blocks of their LUN. */
+	if (filler->window.entries)
+		run->left = count_fill_programs_without_policy_call(ftl, filler, lun);
 }
 
 /*
@@ -441,12 +461,6 @@ static u32 draw_coprime_step_of_fill_order(u32 n, struct aftl_random *random)
  */
 #define ROUNDS_UNITS 16384U
 
-static bool does_lun_allocation_rotate(const struct aftl *ftl)
-{
-	return ftl->allocation.rule.in_turn &&
-	       (!ftl->allocation.rule.fixed || ftl->config.fill == AFTL_FILL_SEQUENTIAL);
-}
-
 /* Return true if all data of the fill have one class, as whole rounds of programs require. */
 static bool fill_has_one_data_class(const struct aftl *ftl)
 {
@@ -454,38 +468,36 @@ static bool fill_has_one_data_class(const struct aftl *ftl)
 	       ftl->config.fill_approx == 10000;
 }
 
-static bool fill_may_program_all_luns_in_turn(const struct aftl *ftl,
-					      const struct filler *filler)
+static bool fill_may_program_in_rounds(const struct aftl *ftl, const struct filler *filler)
 {
 	return !filler->asks_always && fill_has_one_data_class(ftl) && !ftl->ops->programmed &&
-	       does_lun_allocation_rotate(ftl);
+	       ftl->allocation.rule.in_turn;
 }
 
-/* Count the programs of @lun that may follow the previous one without asking the policy. */
-static u32 count_fill_programs_without_policy_call(const struct aftl *ftl,
-						   const struct filler *filler,
-						   const struct aftl_lun *lun)
+/* Prepare to program whole rounds, in the order of LUNs or of lpns. */
+static void fill_init_rounds(struct aftl *ftl, struct filler *filler,
+			     const struct aftl_fill_order *order)
 {
-	u32 used = lun->valid + lun->in_flight;
+	bool shuffled = ftl->config.fill == AFTL_FILL_RANDOM;
 
-	if (aftl_gc_is_urgent(ftl, lun) || used > lun->max_valid)
-		return 0;
-	return min(filler->runs[lun->index].left, (lun->max_valid - used) / ftl->program_units);
+	filler->round = ftl->geo.luns * ftl->program_units;
+	if (shuffled && ftl->allocation.rule.fixed) {
+		aftl_fill_window_init(ftl, &filler->window, order);
+		filler->round = filler->window.entries ? ftl->program_units : 0;
+	} else if (shuffled) {
+		aftl_fill_map_init(ftl, &filler->map, order);
+	}
+	if (filler->round && aftl_ftl_has_host_write_clock(ftl->type))
+		filler->numbers = aftl_fill_order_inverse(order);
 }
 
-/*
- * Count the rounds (one program in each LUN) that the next @units logical pages fill; 0 if the next
- * write does not begin a round.
- */
+/* Count the programs in each LUN that the next @units logical pages fill. */
 static u32 fill_count_next_programs_per_lun(const struct aftl *ftl, const struct filler *filler,
-					    const struct aftl_fill_order *order, u32 units)
+					    u32 units)
 {
 	u32 rounds;
 	u32 i;
 
-	if (!filler->round || filler->payload.count ||
-	    (order->units - units) % filler->round)
-		return 0;
 	rounds = min(units, max(ROUNDS_UNITS, filler->round)) / filler->round;
 	for (i = 0; rounds && i < ftl->geo.luns; i++)
 		rounds = min(rounds,
@@ -495,16 +507,15 @@ static u32 fill_count_next_programs_per_lun(const struct aftl *ftl, const struct
 
 /*
  * Commit @rounds programs in each LUN, one LUN after the other: the result is as if the LUNs took
- * turns. @write is the number of their first write in the fill. Return: number of logical pages.
+ * turns. @write is the number of their first write in the fill.
  */
-static u32 fill_commit_programs_of_all_luns(struct aftl *ftl, struct filler *filler,
-					    struct aftl_fill_order order, u32 write, u32 rounds)
+static void fill_commit_programs_of_all_luns(struct aftl *ftl, struct filler *filler,
+					     struct aftl_fill_order order, u32 write, u32 rounds)
 {
 	u32 turn = ftl->allocation.rule.fixed ? order.at / ftl->program_units :
 						ftl->allocation.turn;
 	u32 *ppns = aftl_fill_map_get_ppns(&filler->map, write);
 	u32 before = write / filler->round * ftl->program_units;
-	u32 units = rounds * filler->round;
 	u32 i;
 
 	for (i = 0; i < ftl->geo.luns; i++) {
@@ -522,31 +533,60 @@ static u32 fill_commit_programs_of_all_luns(struct aftl *ftl, struct filler *fil
 	if (ppns)
 		aftl_fill_map_record_programs_of_all_luns(&filler->map, write, rounds,
 							  filler->need.class);
+}
+
+/*
+ * Commit as many of the next @units logical pages as whole rounds contain.
+ *
+ * Return: number of logical pages; 0 if the next write does not begin a round, or if the policy
+ * must be asked for the next program.
+ */
+static u32 fill_commit_rounds(struct aftl *ftl, struct filler *filler,
+			      const struct aftl_fill_order *order, u32 units)
+{
+	u32 write = order->units - units;
+	u32 done;
+
+	if (!filler->round || filler->payload.count || write % filler->round)
+		return 0;
+	if (filler->window.entries) {
+		done = aftl_fill_window_commit_programs(ftl, &filler->window, filler->runs, order,
+							units);
+	} else {
+		u32 rounds = fill_count_next_programs_per_lun(ftl, filler, units);
+
+		if (rounds)
+			fill_commit_programs_of_all_luns(ftl, filler, *order, write, rounds);
+		done = rounds * filler->round;
+	}
 	if (filler->numbers.units)
-		aftl_ftl_add_to_host_write_clock(ftl->policy, units);
-	ftl->seq += units;
+		aftl_ftl_add_to_host_write_clock(ftl->policy, done);
+	ftl->seq += done;
 	/* Skip the random numbers that would choose the class of each logical page. */
-	aftl_random_skip_draws(&filler->random, units);
-	return units;
+	aftl_random_skip_draws(&filler->random, done);
+	return done;
 }
 
 static int fill_write_next_lpns(struct aftl *ftl, struct filler *filler,
 				struct aftl_fill_order *order, u32 *units)
 {
-	u32 rounds = fill_count_next_programs_per_lun(ftl, filler, order, *units);
-	u32 done = 1;
+	u32 done;
 	int ret;
 
 	order->seq = ftl->seq;
-	if (rounds) {
-		done = fill_commit_programs_of_all_luns(ftl, filler, *order, order->units - *units,
-							rounds);
+	if (aftl_fill_window_is_full(&filler->window))
+		aftl_fill_window_store_l2p_entries(ftl, &filler->window);
+	done = fill_commit_rounds(ftl, filler, order, *units);
+	if (done) {
 		ret = aftl_call_pause_callback(ftl);
 	} else {
+		done = 1;
 		aftl_prefetch_l2p_entry(ftl,
 					aftl_fill_order_next_lpn(order, order->at, filler->ahead));
 		ret = fill_add_lpn_to_payload(ftl, filler, to_lpn(order->at),
 					      draw_lpn_data_class(ftl, filler));
+		if (filler->window.entries)
+			aftl_fill_window_skip_write(&filler->window);
 	}
 	aftl_fill_order_advance_by_writes(order, done);
 	*units -= done;
@@ -555,22 +595,22 @@ static int fill_write_next_lpns(struct aftl *ftl, struct filler *filler,
 
 static int fill_write_every_lpn(struct aftl *ftl, struct filler *filler, u32 units)
 {
-	bool shuffled = ftl->config.fill == AFTL_FILL_RANDOM;
 	struct aftl_fill_order order = { .units = units, .step = 1 };
 	int ret = 0;
 
-	if (shuffled) {
+	if (ftl->config.fill == AFTL_FILL_RANDOM) {
 		order.step = draw_coprime_step_of_fill_order(units, &filler->random);
 		order.at = (u32)aftl_random_below(&filler->random, units);
-		if (filler->round)
-			aftl_fill_map_init(ftl, &filler->map, &order);
 	}
-	if (filler->round && aftl_ftl_has_host_write_clock(ftl->type))
-		filler->numbers = aftl_fill_order_inverse(&order);
+	if (fill_may_program_in_rounds(ftl, filler))
+		fill_init_rounds(ftl, filler, &order);
 	filler->ahead = (u32)((u64)PREFETCH_DISTANCE * order.step % units);
 	while (!ret && units)
 		ret = fill_write_next_lpns(ftl, filler, &order, &units);
-	return ret ? ret : store_l2p_entries_recorded_by_fill(ftl, filler);
+	if (!ret)
+		ret = store_l2p_entries_recorded_by_fill(ftl, filler);
+	aftl_fill_window_free(ftl, &filler->window);
+	return ret;
 }
 
 /* Overwrites that are drawn in advance, so that the prefetches of their L2P entries overlap. */
@@ -666,8 +706,6 @@ int aftl_precondition(struct aftl *ftl)
 	if (!filler.runs)
 		return -ENOMEM;
 	filler.asks_always = fill_must_ask_policy_per_program(ftl);
-	if (fill_may_program_all_luns_in_turn(ftl, &filler))
-		filler.round = ftl->geo.luns * ftl->program_units;
 	fill_init_payload(&filler.payload);
 	/* The data are written at age 0; the configured age passes afterwards. */
 	ftl->age_ns = 0;

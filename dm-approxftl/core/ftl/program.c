@@ -6,6 +6,7 @@
 #include "core/ftl/block-manager.h"
 #include "core/ftl/block.h"
 #include "core/ftl/controller.h"
+#include "core/ftl/fill-window.h"
 #include "core/ftl/fine-pending.h"
 #include "core/ftl/gc-margin.h"
 #include "core/ftl/l2p.h"
@@ -692,30 +693,38 @@ struct first_writes {
 };
 
 /*
- * Store the OOB metadata of first writes: @units logical pages in each flash page, @pages flash
- * pages in each program. @media is a copy, so that the compiler can keep it in registers.
+ * Store the OOB metadata of one program of first writes: @units logical pages in each of @pages
+ * flash pages. @media is a copy, so that the compiler can keep it in registers.
  */
+static __always_inline void store_first_writes_of_program(struct aftl_media media,
+							  const struct first_writes *new, u32 units,
+							  u32 pages)
+{
+	u32 lpn = new->order.at;
+	u64 seq = new->order.seq;
+	u32 page;
+
+	for (page = new->page; page < new->page + pages; page++) {
+		aftl_lpn_t *lpns = aftl_oob_entry(&media, page);
+		u16 *numbers = (u16 *)lpns + media.oob_layout.attr;
+		u32 i;
+
+		*numbers = new->attr;
+		for (i = 0; i < units; i++) {
+			lpns[i] = to_lpn(lpn);
+			if (media.models_errors)
+				*++numbers = (u16)aftl_hash64(seq++);
+			lpn = aftl_fill_order_next_lpn(&new->order, lpn, new->order.step);
+		}
+	}
+}
+
+/* Store the OOB metadata of all programs of first writes. */
 static __always_inline void store_first_writes(struct aftl_media media, struct first_writes new,
 					       u32 units, u32 pages)
 {
-	while (new.page < new.end) {
-		u32 end = new.page + pages;
-		u32 lpn = new.order.at;
-		u64 seq = new.order.seq;
-
-		for (; new.page < end; new.page++) {
-			aftl_lpn_t *lpns = aftl_oob_entry(&media, new.page);
-			u16 *numbers = (u16 *)lpns + media.oob_layout.attr;
-			u32 i;
-
-			*numbers = new.attr;
-			for (i = 0; i < units; i++) {
-				lpns[i] = to_lpn(lpn);
-				if (media.models_errors)
-					*++numbers = (u16)aftl_hash64(seq++);
-				lpn = aftl_fill_order_next_lpn(&new.order, lpn, new.order.step);
-			}
-		}
+	for (; new.page < new.end; new.page += pages) {
+		store_first_writes_of_program(media, &new, units, pages);
 		new.order.at = aftl_fill_order_next_lpn(&new.order, new.order.at, new.skip);
 		new.order.seq += new.skip_seq;
 	}
@@ -737,6 +746,19 @@ static __always_inline void map_first_write_lpns(struct aftl_chunks l2p, struct 
 	}
 }
 
+/* Count @programs first writes of a run, which have been stored from ppn @slot on. */
+static void count_first_writes_of_lun(struct aftl *ftl, struct aftl_lun *lun,
+				      struct aftl_fill_run *run, u32 slot, u32 programs)
+{
+	u32 units = programs * ftl->program_units;
+
+	count_fill_programs_in_block(ftl, run, programs);
+	aftl_set_valid_bits_of_ppns(&ftl->media, to_ppn(slot), units);
+	run->block->valid += units;
+	run->block->valid_approx += run->class == AFTL_PRECISE ? 0 : units;
+	lun->valid += units;
+}
+
 /*
  * aftl_commit_first_fill_writes_of_lun() - commit first writes of a preconditioning run in @lun
  * @order: order of the logical pages, from the first page of the first program on
@@ -747,10 +769,8 @@ void aftl_commit_first_fill_writes_of_lun(struct aftl *ftl, struct aftl_lun *lun
 					  struct aftl_fill_run *run, struct aftl_fill_order order,
 					  u32 rounds, bool map)
 {
-	struct aftl_block *block = run->block;
-	u32 page = aftl_page_number_in_device(&ftl->media, block, run->page);
+	u32 page = aftl_page_number_in_device(&ftl->media, run->block, run->page);
 	u32 slot = page * ftl->geo.page_units;
-	u32 units = rounds * ftl->program_units;
 	u32 skip = ftl->geo.luns * ftl->program_units;
 	struct first_writes new = {
 		.order = order,
@@ -770,11 +790,48 @@ void aftl_commit_first_fill_writes_of_lun(struct aftl *ftl, struct aftl_lun *lun
 	if (map)
 		map_first_write_lpns(ftl->l2p, new, run->class << AFTL_PPN_BITS | (slot + 1),
 				     ftl->program_units);
-	count_fill_programs_in_block(ftl, run, rounds);
-	aftl_set_valid_bits_of_ppns(&ftl->media, to_ppn(slot), units);
-	block->valid += units;
-	block->valid_approx += run->class == AFTL_PRECISE ? 0 : units;
-	lun->valid += units;
+	count_first_writes_of_lun(ftl, lun, run, slot, rounds);
+}
+
+/* Store the OOB metadata of queued programs; the other arguments as above. */
+static __always_inline void store_queued_programs(struct aftl_media media, struct first_writes new,
+						  const struct aftl_fill_program *queue, u32 units,
+						  u32 pages)
+{
+	u64 seq = new.order.seq;
+
+	for (; new.page < new.end; new.page += pages, queue++) {
+		new.order.at = queue->lpn;
+		new.order.seq = seq + queue->write;
+		store_first_writes_of_program(media, &new, units, pages);
+	}
+}
+
+/*
+ * aftl_commit_queued_fill_programs_of_lun() - commit queued programs of a run in @lun
+ * @order: order of the fill at the first write of the batch; @order.at is not used
+ * @queue: the programs
+ * @programs: number of programs, at least one; the last program of the block is not among them
+ */
+void aftl_commit_queued_fill_programs_of_lun(struct aftl *ftl, struct aftl_lun *lun,
+					     struct aftl_fill_run *run,
+					     struct aftl_fill_order order,
+					     const struct aftl_fill_program *queue, u32 programs)
+{
+	u32 page = aftl_page_number_in_device(&ftl->media, run->block, run->page);
+	struct first_writes new = {
+		.order = order,
+		.page = page,
+		.end = page + programs * ftl->geo.program_pages,
+		.attr = aftl_page_attr(run->class, run->mode, 0),
+	};
+
+	if (ftl->program_units == 1)
+		store_queued_programs(ftl->media, new, queue, 1, 1);
+	else
+		store_queued_programs(ftl->media, new, queue, ftl->geo.page_units,
+				      ftl->geo.program_pages);
+	count_first_writes_of_lun(ftl, lun, run, page * ftl->geo.page_units, programs);
 }
 
 void aftl_begin_block_erase(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_block *block)

@@ -7,6 +7,7 @@
 #include "core/nand/media.h"
 
 struct aftl;
+struct aftl_fill_program;
 struct aftl_lun;
 struct aftl_placement;
 struct aftl_program_request;
@@ -67,6 +68,10 @@ void aftl_commit_next_fill_program(struct aftl *ftl, struct aftl_lun *lun,
 void aftl_commit_first_fill_writes_of_lun(struct aftl *ftl, struct aftl_lun *lun,
 					  struct aftl_fill_run *run, struct aftl_fill_order order,
 					  u32 rounds, bool map);
+void aftl_commit_queued_fill_programs_of_lun(struct aftl *ftl, struct aftl_lun *lun,
+					     struct aftl_fill_run *run,
+					     struct aftl_fill_order order,
+					     const struct aftl_fill_program *queue, u32 programs);
 
 /* Add the content of a valid page to a payload. */
 void aftl_payload_add_relocation(struct aftl *ftl, struct aftl_payload *payload, aftl_ppn_t ppn);

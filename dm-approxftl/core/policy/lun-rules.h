@@ -10,7 +10,8 @@
  * @lun: like aftl_policy_type.lun
  * @fixed: like aftl_policy_type.lun_fixed
  * @in_turn: the LUNs follow each other whatever their state: the next one is due after each program
- *	or, with @fixed, after each run of lpns that fills one program
+ *	or, with @fixed, after each run of lpns that fills one program, so that the number of the
+ *	run is the position of its LUN in the allocation order; dead LUNs are an exception
  * @params: parameters of the rule, or NULL; @binding has their values
  */
 struct aftl_lun_rule {
