@@ -173,6 +173,36 @@ static void check_all_addresses(const struct aftl_geometry *geo)
 		check_block_addresses(&media, &blocks[i]);
 }
 
+/* Compare aftl_divide() with a division; also for the multiples of the divisor and the numbers before them. */
+static void check_quotients_of_divisor(u32 divisor, struct aftl_random *random)
+{
+	u64 inverse = aftl_inverse(divisor);
+	u32 i;
+
+	CHECK_EQ(aftl_divide(U32_MAX, inverse), U32_MAX / divisor);
+	for (i = 0; i < 1000; i++) {
+		u32 n = (u32)aftl_random_below(random, U32_MAX);
+		u32 multiple = n - n % divisor;
+
+		CHECK_EQ(aftl_divide(n, inverse), n / divisor);
+		CHECK_EQ(aftl_divide(multiple, inverse), multiple / divisor);
+		CHECK_EQ(aftl_divide(multiple - 1, inverse), (multiple - 1) / divisor);
+	}
+}
+
+TAP_TEST(quotients_by_an_inverse_are_exact)
+{
+	struct aftl_random random = { 7 };
+	u32 i;
+
+	for (i = 1; i <= 1024; i++)
+		check_quotients_of_divisor(i, &random);
+	for (i = 0; i < 1000; i++)
+		check_quotients_of_divisor(1 + (u32)aftl_random_below(&random, 1U << 30), &random);
+	for (i = 0; i <= 30; i++)
+		check_quotients_of_divisor(1U << i, &random);
+}
+
 TAP_TEST(physical_addresses_count_up_without_gaps)
 {
 	struct aftl_random random = { 5 };

@@ -21,6 +21,8 @@ static struct {
 static void init_block_with_program_order(enum aftl_order order, u32 layers, u32 word_lines,
 					  u32 line_pages, u32 program_pages)
 {
+	u32 layer_steps = word_lines * line_pages / program_pages;
+
 	memset(&one, 0, sizeof(one));
 	one.geo = (struct aftl_geometry){
 		.layers = layers,
@@ -29,6 +31,9 @@ static void init_block_with_program_order(enum aftl_order order, u32 layers, u32
 		.word_line_pages = line_pages,
 		.pages = layers * word_lines * line_pages,
 		.program_pages = program_pages,
+		.layer_steps = layer_steps,
+		.program_pages_inverse = aftl_inverse(program_pages),
+		.layer_steps_inverse = aftl_inverse(layer_steps),
 		.page_units = 1,
 		.block_ppns = layers * word_lines * line_pages,
 		.planes_wide = 1,

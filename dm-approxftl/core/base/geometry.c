@@ -103,9 +103,13 @@ static void compute_block_geometry(struct aftl_geometry *geo, const struct aftl_
 	geo->word_line_pages = config->bits * geo->planes_wide;
 	geo->pages = geo->layers * geo->word_lines * geo->word_line_pages;
 	geo->program_pages = config->one_shot ? geo->word_line_pages : geo->planes_wide;
+	geo->layer_steps = geo->word_lines * geo->word_line_pages / geo->program_pages;
+	geo->program_pages_inverse = aftl_inverse(geo->program_pages);
+	geo->layer_steps_inverse = aftl_inverse(geo->layer_steps);
 	geo->page_bytes = config->page;
 	geo->unit_bytes = config->unit ? config->unit : config->page;
 	geo->page_units = geo->page_bytes / geo->unit_bytes;
+	geo->page_unit_shift = fls64(geo->page_units) - 1;
 	geo->block_ppns = geo->pages * geo->page_units;
 	geo->unit_bits = geo->unit_bytes * 8;
 }
@@ -123,6 +127,8 @@ static int compute_device_geometry(struct aftl_geometry *geo, const struct aftl_
 				 (unsigned long long)slots, AFTL_PPNS_MAX);
 	geo->blocks = geo->luns * geo->blocks_per_lun;
 	geo->ppns = slots;
+	geo->pages_inverse = aftl_inverse(geo->pages);
+	geo->blocks_per_lun_inverse = aftl_inverse(geo->blocks_per_lun);
 	geo->units = div64_u64(slots * (10000 - config->op), 10000);
 	/* Parity reduces the capacity without adding over-provisioning. */
 	if (config->rain && config->superblock)

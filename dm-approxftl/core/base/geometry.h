@@ -23,11 +23,17 @@
  * @word_line_pages: pages of a word line (bits per cell x wide planes)
  * @pages: pages of a block
  * @program_pages: pages that one program command writes
+ * @layer_steps: program steps of a layer: pages, or word lines with one-shot programming
+ * @program_pages_inverse: for aftl_divide() by @program_pages
+ * @layer_steps_inverse: for aftl_divide() by @layer_steps
  * @page_bytes: bytes of a flash page
  * @unit_bytes: bytes of a mapping unit, which is the size of a logical page
- * @page_units: mapping units in a flash page
+ * @page_units: mapping units in a flash page, a power of two
+ * @page_unit_shift: binary logarithm of @page_units
  * @block_ppns: mapping units in a block
  * @ppns: mapping units of the flash array
+ * @pages_inverse: for aftl_divide() by @pages
+ * @blocks_per_lun_inverse: for aftl_divide() by @blocks_per_lun
  * @units: logical pages that the host sees
  * @unit_bits: bits of a mapping unit
  * @allocation_order: count and stride of channels, chips, dies and planes in the order in which
@@ -56,11 +62,17 @@ struct aftl_geometry {
 	u32 word_line_pages;
 	u32 pages;
 	u32 program_pages;
+	u32 layer_steps;
+	u64 program_pages_inverse;
+	u64 layer_steps_inverse;
 	u32 page_bytes;
 	u32 unit_bytes;
 	u32 page_units;
+	u32 page_unit_shift;
 	u32 block_ppns;
 	u32 ppns;
+	u64 pages_inverse;
+	u64 blocks_per_lun_inverse;
 	u32 units;
 	u32 unit_bits;
 	u32 planes_wide;
@@ -116,6 +128,34 @@ static inline u32 aftl_count_mappable_pages(const struct aftl_geometry *geo)
 	return geo->units + geo->trans_pages;
 }
 
+/* Inverse of @divisor, which is at most 2^30, for aftl_divide(). */
+static inline u64 aftl_inverse(u32 divisor)
+{
+	return div64_u64(1ULL << 62, divisor) + 1;
+}
+
+/*
+ * Return @dividend divided by the divisor of @inverse, without a division, which takes several
+ * times as long as a multiplication. The quotient is exact: before it is rounded down, its error is
+ * positive and less than 2^32 / 2^62, and it lacks at least 1 / divisor to the next integer.
+ */
+static inline u32 aftl_divide(u32 dividend, u64 inverse)
+{
+	return (u32)mul_u64_u32_shr(inverse, dividend, 62);
+}
+
+/* Block of @page, which is numbered through the device. */
+static inline u32 aftl_block_number_of_page(const struct aftl_geometry *geo, u32 page)
+{
+	return aftl_divide(page, geo->pages_inverse);
+}
+
+/* Number in its block of @page, which is numbered through the device. */
+static inline u32 aftl_page_in_block(const struct aftl_geometry *geo, u32 page)
+{
+	return page - aftl_block_number_of_page(geo, page) * geo->pages;
+}
+
 static inline u32 aftl_units_per_program(const struct aftl_geometry *geo)
 {
 	return geo->program_pages * geo->page_units;
@@ -169,10 +209,10 @@ static inline u32 aftl_count_program_steps_per_block(const struct aftl_geometry 
 static inline bool aftl_get_checkerboard_colour_of_page(const struct aftl_geometry *geo, u32 page,
 							bool flip)
 {
-	u32 positions = geo->word_lines * geo->word_line_pages / geo->program_pages;
-	u32 turn = page / geo->program_pages;
+	u32 step = aftl_divide(page, geo->program_pages_inverse);
+	u32 layer = aftl_divide(step, geo->layer_steps_inverse);
 
-	return (turn / positions + turn % positions + flip) & 1;
+	return (layer + step - layer * geo->layer_steps + flip) & 1;
 }
 
 #endif

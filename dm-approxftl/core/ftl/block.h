@@ -8,7 +8,8 @@
 
 static inline struct aftl_lun *aftl_block_lun(struct aftl *ftl, const struct aftl_block *block)
 {
-	return &ftl->luns[aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun];
+	return &ftl->luns[aftl_divide(aftl_block_index(&ftl->media, block),
+				      ftl->geo.blocks_per_lun_inverse)];
 }
 
 /* Return true if @block belongs to the SLC cache. Without a cache, a policy may open SLC blocks. */

@@ -24,7 +24,8 @@ static void l2p_invalidate_ppn(struct aftl *ftl, struct aftl_lun *lun, struct af
 	aftl_block_decrement_valid_count(ftl, lun, block);
 	if (ftl->type->invalidated)
 		ftl->type->invalidated(ftl->policy, block,
-				       aftl_page_of_ppn(&ftl->media, ppn) % ftl->geo.pages);
+				       aftl_page_in_block(&ftl->geo,
+							  aftl_page_of_ppn(&ftl->media, ppn)));
 }
 
 static void l2p_set_entry(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,

@@ -30,8 +30,9 @@ static_assert(AFTL_COUNTER_DISTANCE_IS(programmed_host_units, programmed_parity_
 static bool block_is_in_lun(const struct aftl *ftl, const struct aftl_lun *lun,
 			    const struct aftl_block *block)
 {
-	return block &&
-	       aftl_block_index(&ftl->media, block) / ftl->geo.blocks_per_lun == lun->index;
+	u32 first = lun->index * ftl->geo.blocks_per_lun;
+
+	return block && aftl_block_index(&ftl->media, block) - first < ftl->geo.blocks_per_lun;
 }
 
 /*

@@ -417,7 +417,7 @@ static bool reloc_seek_valid_page(const struct aftl *ftl, struct aftl_reloc *rel
 
 u32 aftl_reloc_get_cursor_page(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	return lun->reloc.cursor / ftl->geo.page_units;
+	return lun->reloc.cursor >> ftl->geo.page_unit_shift;
 }
 
 /*

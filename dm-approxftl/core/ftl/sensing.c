@@ -69,7 +69,7 @@ bool aftl_ppn_is_programming(struct aftl *ftl, aftl_ppn_t ppn)
 				       lun->work.phase == AFTL_PHASE_PROGRAM ?
 					       &lun->work : &lun->suspended;
 	const struct aftl_placement *placement = &work->placement;
-	u32 page = aftl_page_of_ppn(&ftl->media, ppn) % ftl->geo.pages;
+	u32 page = aftl_page_in_block(&ftl->geo, aftl_page_of_ppn(&ftl->media, ppn));
 
 	return work->phase == AFTL_PHASE_PROGRAM && placement->block == block &&
 	       page - placement->page < placement->pages;

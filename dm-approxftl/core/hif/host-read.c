@@ -543,7 +543,7 @@ static u64 read_sense_page(struct aftl *ftl, struct aftl_command *command, aftl_
 	u32 page = flash_page_of_ppn(ftl, ppn);
 	u16 attr = *aftl_page_attr_ptr(&ftl->media, page);
 	u64 hour = aftl_device_hour(ftl);
-	u64 ns = aftl_sense_page(ftl, block, page % ftl->geo.pages, hour);
+	u64 ns = aftl_sense_page(ftl, block, aftl_page_in_block(&ftl->geo, page), hour);
 	u32 levels = 0;
 
 	if (likely(command->request))

@@ -386,7 +386,7 @@ static u32 draw_raw_bit_errors(const struct aftl_cell *cell, const struct aftl_b
 {
 	const struct aftl_geometry *geo = cell->media->geo;
 	u64 draw = draw_page_program_errors(cell, block, ppn, attr);
-	u32 page = aftl_page_of_ppn(cell->media, ppn) % geo->pages;
+	u32 page = aftl_page_in_block(geo, aftl_page_of_ppn(cell->media, ppn));
 	u64 rber;
 
 	if (cell->model == AFTL_CELL_CONSTANT && likely(!aftl_page_is_short_lived(attr)))

@@ -144,12 +144,16 @@ static inline u16 *aftl_page_attr_ptr(const struct aftl_media *media, u32 page)
 	return (u16 *)aftl_oob_entry(media, page) + media->oob_layout.attr;
 }
 
-/* Flash page of @ppn, without a division if flash pages hold one logical page, as usual. */
+/* Flash page of @ppn, numbered through the device. */
 static inline u32 aftl_page_of_ppn(const struct aftl_media *media, aftl_ppn_t ppn)
 {
-	u32 units = media->geo->page_units;
+	return from_ppn(ppn) >> media->geo->page_unit_shift;
+}
 
-	return units == 1 ? from_ppn(ppn) : from_ppn(ppn) / units;
+/* Position of @ppn in its flash page. */
+static inline u32 aftl_ppn_in_page(const struct aftl_media *media, aftl_ppn_t ppn)
+{
+	return from_ppn(ppn) & (media->geo->page_units - 1);
 }
 
 /* Write generation of the data in @ppn, if errors are modelled. */
@@ -158,7 +162,7 @@ static inline u16 *aftl_oob_write_generation_ptr(const struct aftl_media *media,
 	u32 page = aftl_page_of_ppn(media, ppn);
 
 	return (u16 *)aftl_oob_entry(media, page) + media->oob_layout.generation +
-	       (from_ppn(ppn) - page * media->geo->page_units);
+	       aftl_ppn_in_page(media, ppn);
 }
 
 /* The stored word of @ppn: the lpn in the low bits, level of approximate data minus 1 above. */
@@ -166,8 +170,7 @@ static inline aftl_lpn_t *aftl_oob_lpn_word(const struct aftl_media *media, aftl
 {
 	u32 page = aftl_page_of_ppn(media, ppn);
 
-	return (aftl_lpn_t *)aftl_oob_entry(media, page) +
-	       (from_ppn(ppn) - page * media->geo->page_units);
+	return (aftl_lpn_t *)aftl_oob_entry(media, page) + aftl_ppn_in_page(media, ppn);
 }
 
 static inline aftl_lpn_t aftl_lpn_word_lpn(aftl_lpn_t word)
@@ -275,7 +278,8 @@ static inline u16 *aftl_oob_inherited_errors_ptr(const struct aftl_media *media,
 	return likely(!block->extra_used) ?
 		       NULL :
 		       block->extra + aftl_count_program_timestamps_in_extra_oob(media) +
-			       from_ppn(ppn) % media->geo->block_ppns;
+			       from_ppn(ppn) -
+			       aftl_block_index(media, block) * media->geo->block_ppns;
 }
 
 /* Return the origin of the data in @ppn; all 0 if errors are not modelled. */
@@ -295,7 +299,8 @@ static inline struct aftl_origin aftl_oob_origin(const struct aftl_media *media,
 
 static inline struct aftl_block *aftl_block_of_ppn(const struct aftl_media *media, aftl_ppn_t ppn)
 {
-	return &media->blocks[from_ppn(ppn) / media->geo->block_ppns];
+	return &media->blocks[aftl_block_number_of_page(media->geo,
+							aftl_page_of_ppn(media, ppn))];
 }
 
 static inline bool aftl_ppn_is_valid(const struct aftl_media *media, aftl_ppn_t ppn)

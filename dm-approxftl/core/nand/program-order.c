@@ -192,12 +192,11 @@ static u32 find_next_page_of_checkerboard_colour(const struct aftl_geometry *geo
 /* Number of pages of the first pass, which programs the checkerboard positions of colour 0. */
 u32 aftl_count_first_pass_pages(const struct aftl_geometry *geo, bool flip)
 {
-	u32 positions = aftl_count_program_steps_per_block(geo) / geo->layers;
 	u32 even_layers = (geo->layers + !flip) / 2;
 	u32 odd_layers = geo->layers - even_layers;
 
-	return (even_layers * DIV_ROUND_UP(positions, 2) + odd_layers * (positions / 2)) *
-	       geo->program_pages;
+	return (even_layers * DIV_ROUND_UP(geo->layer_steps, 2) +
+		odd_layers * (geo->layer_steps / 2)) * geo->program_pages;
 }
 
 u32 aftl_two_pass_next_page(const struct aftl_media *media, const struct aftl_block *block)
