@@ -71,15 +71,6 @@ static void trace_array_event(struct aftl *ftl, const struct aftl_lun *lun,
 	ftl->ops->array(ftl->host, event);
 }
 
-static noinline void observe_read(struct aftl *ftl, const struct aftl_lun *lun,
-				  struct aftl_array_event *event)
-{
-	if (ftl->waits)
-		aftl_note_lun_operation(ftl, lun, 0, event->begin_ns + event->array_ns);
-	if (ftl->ops->array)
-		trace_array_event(ftl, lun, event);
-}
-
 /* Channel time of the data transfer for the program that @lun begins. */
 static u64 compute_bus_ns_of_program(const struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -106,25 +97,27 @@ static void count_array_operation_in_wait_stats(struct aftl *ftl, const struct a
 	aftl_note_lun_operation(ftl, lun, bus_ns, end_ns);
 }
 
-static void observe_sense_of_page(struct aftl *ftl, const struct aftl_lun *lun, u32 device_page,
-				  u64 begin_ns, u64 ns)
+static noinline void observe_sense_of_page(struct aftl *ftl, const struct aftl_lun *lun,
+					   u32 device_page, u64 begin_ns, u64 ns)
 {
 	struct aftl_array_event event = {
 		.op = AFTL_ARRAY_READ,
 		.begin_ns = begin_ns,
 		.array_ns = ns,
-		.block = device_page / ftl->geo.pages,
-		.page = device_page % ftl->geo.pages,
+		.block = aftl_block_number_of_page(&ftl->geo, device_page),
+		.page = aftl_page_in_block(&ftl->geo, device_page),
 		.pages = 1,
 	};
 
-	if (ftl->array_is_observed)
-		observe_read(ftl, lun, &event);
+	if (ftl->waits)
+		aftl_note_lun_operation(ftl, lun, 0, event.begin_ns + event.array_ns);
+	if (ftl->ops->array)
+		trace_array_event(ftl, lun, &event);
 }
 
 /* Account a program or an erase, and tell the host's listener of array operations, if any. */
-static void observe_program_or_erase(struct aftl *ftl, const struct aftl_lun *lun,
-				     enum aftl_array_op op, u64 begin_ns, u64 ns)
+static noinline void report_program_or_erase(struct aftl *ftl, const struct aftl_lun *lun,
+					     enum aftl_array_op op, u64 begin_ns, u64 ns)
 {
 	const struct aftl_placement *placement = &lun->work.placement;
 	bool erase = lun->work.kind == AFTL_WORK_ERASE;
@@ -136,14 +129,19 @@ static void observe_program_or_erase(struct aftl *ftl, const struct aftl_lun *lu
 		.pages = erase ? ftl->geo.pages : placement->pages,
 	};
 
-	if (likely(!ftl->array_is_observed))
-		return;
 	if (ftl->waits)
 		count_array_operation_in_wait_stats(ftl, lun, &event);
 	if (!ftl->ops->array)
 		return;
 	event.block = aftl_block_index(&ftl->media, erase ? lun->reloc.from : placement->block);
 	trace_array_event(ftl, lun, &event);
+}
+
+static void observe_program_or_erase(struct aftl *ftl, const struct aftl_lun *lun,
+				     enum aftl_array_op op, u64 begin_ns, u64 ns)
+{
+	if (unlikely(ftl->array_is_observed))
+		report_program_or_erase(ftl, lun, op, begin_ns, ns);
 }
 
 /*
@@ -179,7 +177,8 @@ static u64 array_begin_sense(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u
 	counters->cache_reads += begin_ns < ftl->now_ns;
 	counters->array_read_ns += sense_ns;
 	counters->read_energy_pj += div64_u64(sense_ns * ftl->config.energy, 1000);
-	observe_sense_of_page(ftl, lun, device_page, begin_ns, sense_ns);
+	if (ftl->array_is_observed)
+		observe_sense_of_page(ftl, lun, device_page, begin_ns, sense_ns);
 	return left_ns;
 }
 
@@ -204,7 +203,9 @@ void aftl_array_count_multi_plane_page(struct aftl *ftl, struct aftl_lun *lun, u
 {
 	lun->work.kind = AFTL_WORK_READ;
 	ftl->stats.counters.array_reads++;
-	observe_sense_of_page(ftl, lun, device_page, compute_sense_begin_ns(ftl, lun, ready_ns), 0);
+	if (ftl->array_is_observed)
+		observe_sense_of_page(ftl, lun, device_page,
+				      compute_sense_begin_ns(ftl, lun, ready_ns), 0);
 }
 
 /* Begin the transfer of the sensed data to the controller. Return: its end. */
