@@ -369,7 +369,6 @@ void aftl_array_sense_reloc_page(struct aftl *ftl, struct aftl_lun *lun, u32 kin
 	u64 once_ns = move_ns ? aftl_read_sense_ns(&ftl->sense, from, in_block, hour) : 0;
 	u64 ns = aftl_sense_valid_data(ftl, from, in_block, hour) - once_ns + move_ns;
 
-	aftl_prefetch_l2p_entries_of_page(ftl, page);
 	/*
 	 * With cache reads, a task that reads pages one after the other senses this page as soon as
 	 * the array is free.

@@ -56,20 +56,8 @@ static void program_parity_untimed(struct aftl *ftl, const struct aftl_lun *lun)
 	}
 }
 
-/* Number of pages ahead for which relocation reads and first writes prefetch metadata. */
+/* Number of pages ahead for which first writes prefetch metadata. */
 #define PREFETCH_DISTANCE 8U
-
-static void read_pages_to_relocate_untimed(struct aftl *ftl, struct aftl_lun *lun)
-{
-	u32 page = aftl_reloc_get_cursor_page(ftl, lun);
-
-	if (page + PREFETCH_DISTANCE < ftl->geo.pages)
-		aftl_prefetch_l2p_entries_of_page(ftl, aftl_page_number_in_device(&ftl->media,
-										  lun->reloc.from,
-										  page) +
-							       PREFETCH_DISTANCE);
-	aftl_reloc_gather_pages(ftl, lun);
-}
 
 static bool execute_reloc_steps_untimed(struct aftl *ftl, struct aftl_lun *lun)
 {
@@ -78,12 +66,12 @@ static bool execute_reloc_steps_untimed(struct aftl *ftl, struct aftl_lun *lun)
 		case AFTL_STEP_NONE:
 			return false;
 		case AFTL_STEP_COPY:
-			read_pages_to_relocate_untimed(ftl, lun);
+			aftl_reloc_gather_pages(ftl, lun);
 			if (!program_relocated_pages_untimed(ftl, lun))
 				return false;
 			break;
 		case AFTL_STEP_READ:
-			read_pages_to_relocate_untimed(ftl, lun);
+			aftl_reloc_gather_pages(ftl, lun);
 			break;
 		case AFTL_STEP_PROGRAM:
 			if (!program_relocated_pages_untimed(ftl, lun))

@@ -46,6 +46,7 @@ struct aftl_repeat {
  * @from: source block
  * @begin: first physical page in @from that a pass covers
  * @cursor: next physical page in @from to examine
+ * @prefetched: first physical page in @from that this pass has not prefetched yet
  * @end: end of the range in @from, exclusive
  * @class: class of the gathered pages
  * @stream: stream of the gathered pages
@@ -61,6 +62,7 @@ struct aftl_reloc {
 	struct aftl_block *from;
 	u32 begin;
 	u32 cursor;
+	u32 prefetched;
 	u32 end;
 	u32 class;
 	u32 stream;

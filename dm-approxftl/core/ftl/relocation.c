@@ -39,6 +39,7 @@ static void reloc_begin_task(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u
 	lun->reloc.from = from;
 	lun->reloc.begin = 0;
 	lun->reloc.cursor = 0;
+	lun->reloc.prefetched = 0;
 	lun->reloc.end = ftl->geo.block_ppns;
 	lun->reloc.count = 0;
 }
@@ -520,6 +521,7 @@ static bool seek_page_of_reloc_pass(struct aftl *ftl, struct aftl_lun *lun, u32 
 static bool reloc_begin_next_pass(struct aftl *ftl, struct aftl_reloc *reloc)
 {
 	reloc->cursor = reloc->begin;
+	reloc->prefetched = reloc->begin;
 	reloc->begun = false;
 	reloc->pass++;
 	if (reloc->pass < ftl->copy_passes)
@@ -569,6 +571,31 @@ static enum aftl_step reloc_select_last_step(struct aftl *ftl, struct aftl_lun *
 								    AFTL_STEP_NONE;
 }
 
+/* Number of ppns ahead of the cursor for which L2P entries and OOB metadata are prefetched. */
+#define L2P_PREFETCH_DISTANCE 8
+#define OOB_PREFETCH_DISTANCE 24
+
+/*
+ * Prefetch the metadata of pages that the task relocates some steps later: in between, other LUNs
+ * start their operations. The OOB metadata, which name the L2P entries, are prefetched earlier.
+ */
+static void reloc_prefetch_next_pages(const struct aftl *ftl, struct aftl_reloc *reloc)
+{
+	u32 first = from_ppn(aftl_page_ppn(&ftl->media, reloc->from, 0));
+	u32 end = min(reloc->cursor + L2P_PREFETCH_DISTANCE, reloc->end);
+	aftl_ppn_t later = to_ppn(first + reloc->cursor + OOB_PREFETCH_DISTANCE);
+
+	if (reloc->cursor + OOB_PREFETCH_DISTANCE < reloc->end)
+		prefetch(aftl_oob_lpn_word(&ftl->media, later));
+	for (reloc->prefetched = max(reloc->prefetched, reloc->cursor); reloc->prefetched < end;
+	     reloc->prefetched++) {
+		aftl_ppn_t ppn = to_ppn(first + reloc->prefetched);
+
+		if (aftl_ppn_is_valid(&ftl->media, ppn))
+			prefetch(aftl_l2p_entry(ftl, from_lpn(aftl_ppn_lpn(&ftl->media, ppn))));
+	}
+}
+
 static enum aftl_step reloc_continue_task(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_reloc *reloc = &lun->reloc;
@@ -596,6 +623,7 @@ static enum aftl_step reloc_continue_task(struct aftl *ftl, struct aftl_lun *lun
 	reloc->class = class;
 	reloc->stream = stream;
 	reloc->begun = true;
+	reloc_prefetch_next_pages(ftl, reloc);
 	return reloc_select_read_step(ftl);
 }
 
