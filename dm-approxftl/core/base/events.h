@@ -73,16 +73,20 @@ static inline u32 aftl_events_get_leaf(const struct aftl_events *events, u32 sou
 static inline void aftl_events_set_time(struct aftl_events *events, u32 source, u64 when)
 {
 	u32 node = aftl_events_get_leaf(events, source);
+	u32 winner = source;
 
 	if (events->when[source] == when)
 		return;
 	events->when[source] = when;
-	while (node > 1) {
-		u32 left = events->winner[node & ~1U];
-		u32 right = events->winner[node | 1];
+	for (; node > 1; node /= 2) {
+		u32 other = events->winner[node ^ 1];
+		u64 other_when = events->when[other];
 
-		node /= 2;
-		events->winner[node] = events->when[right] < events->when[left] ? right : left;
+		if (other_when < when || (other_when == when && other < winner)) {
+			winner = other;
+			when = other_when;
+		}
+		events->winner[node / 2] = winner;
 	}
 }
 

@@ -734,7 +734,9 @@ static void reloc_fill_payload(struct aftl *ftl, struct aftl_reloc *reloc, u32 u
 		aftl_payload_add_relocation(ftl, payload, ppn);
 	}
 	reloc->count -= payload->count;
-	memmove(reloc->slots, reloc->slots + payload->count, reloc->count * sizeof(*reloc->slots));
+	if (reloc->count)
+		memmove(reloc->slots, reloc->slots + payload->count,
+			reloc->count * sizeof(*reloc->slots));
 }
 
 /*
