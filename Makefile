@@ -142,7 +142,7 @@ $(foreach v,$(if $(filter $(plain_dir),$(test_dir)),,plain) test fuzz,$(eval $(c
 # and not with clang, whose linker is in another package.
 ifeq ($(origin OPT)$(SAN)$(findstring clang,$(CC)),file)
 $(foreach part,dm-approxftl/core userspace/host userspace/sim,$(plain_dir)/obj/$(part)/%.o): \
-	private OPT += -flto=auto
+	private OPT := -O3 -flto=auto
 endif
 
 FORCE:
