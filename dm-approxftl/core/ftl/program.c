@@ -370,6 +370,14 @@ static u32 count_hours_since_block_open(struct aftl *ftl, const struct aftl_bloc
 	return min_t(u64, hours, 0xffff);
 }
 
+/* Prefetch the OOB metadata that follow those of @page: a later program is likely to use them. */
+static void prefetch_next_oob_metadata(const struct aftl *ftl, u32 page)
+{
+	enum { CACHE_LINE_BYTES = 64 };
+
+	prefetch((u8 *)aftl_oob_entry(&ftl->media, page) + CACHE_LINE_BYTES);
+}
+
 static void mark_pages_programmed(struct aftl *ftl, const struct aftl_lun *lun,
 				  const struct aftl_program_request *need,
 				  const struct aftl_placement *placement)
@@ -391,6 +399,7 @@ static void mark_pages_programmed(struct aftl *ftl, const struct aftl_lun *lun,
 		*aftl_page_attr_ptr(&ftl->media, first + page) = attr;
 		aftl_oob_set_program_timestamp_of_page(ftl, block, placement->page + page, hours);
 	}
+	prefetch_next_oob_metadata(ftl, first + placement->pages - 1);
 	if (need->class == AFTL_PRECISE)
 		block->approx_only = 0;
 	if (placement->mode == AFTL_MODE_BETWEEN)
