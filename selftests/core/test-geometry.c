@@ -173,7 +173,10 @@ static void check_all_addresses(const struct aftl_geometry *geo)
 		check_block_addresses(&media, &blocks[i]);
 }
 
-/* Compare aftl_divide() with a division; also for the multiples of the divisor and the numbers before them. */
+/*
+ * Compare aftl_divide() with a division, for random numbers, for multiples of the divisor and for
+ * the numbers before these.
+ */
 static void check_quotients_of_divisor(u32 divisor, struct aftl_random *random)
 {
 	u64 inverse = aftl_inverse(divisor);
