@@ -254,6 +254,15 @@ static int check_mapping_unit_option(const struct aftl_config *config, struct af
 			 unit);
 }
 
+/* Refuse random write areas: no request of Linux opens a zone with one, or commits it. */
+static int refuse_random_write_areas(const struct aftl_config *config, struct aftl_error *error)
+{
+	if (!config->zrwa)
+		return 0;
+	return aftl_fail(error, -EINVAL,
+			 "zrwa: Linux's block layer has no zone random write areas; set zrwa 0");
+}
+
 int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **argv,
 		       struct aftl_error *error)
 {
@@ -293,6 +302,8 @@ int aftl_options_parse(struct aftl_options *options, unsigned int argc, char **a
 		ret = parse_params(options, argc, argv, error);
 	if (!ret)
 		ret = refuse_fill_on_block_device(options, error);
+	if (!ret)
+		ret = refuse_random_write_areas(&options->config, error);
 	return ret ? ret : check_mapping_unit_option(&options->config, error);
 }
 

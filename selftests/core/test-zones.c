@@ -10,6 +10,7 @@
 #include "core/ftl/controller.h"
 #include "core/ftl/gc-watermark.h"
 #include "core/ftl/run-queue.h"
+#include "core/ftl/write-buffer.h"
 #include "core/persist/snapshot.h"
 #include "core/policy/policies.h"
 #include "shadow-store.h"
@@ -401,6 +402,12 @@ TAP_TEST(invalid_combinations_with_zones_are_refused)
 			    "set buffer_safe on and buffer to at least 466944 bytes");
 	check_zones_refused("baseline", "op", "10%",
 			    "zoned: zones take 10 blocks of each LUN and the core");
+	check_zones_refused("baseline", "zrwa_granularity", "3 zrwa=4",
+			    "zrwa_granularity: 3 programs do not divide a random write area of 4");
+	check_zones_refused("baseline", "zrwa", "33",
+			    "zrwa: 33 programs of 2 units are more than a zone of 64 units");
+	check_zones_refused("baseline", "zrwa", "32",
+			    "set buffer_safe on and buffer to at least 4136960 bytes");
 	check_zones_refused("baseline", "zoned", "1GiB", "at least one zone");
 	check_zones_refused("baseline", "zoned", "2KiB", "of at least a mapping unit");
 }
@@ -493,6 +500,121 @@ TAP_TEST(each_zone_request_leads_to_its_zone_state)
 		CHECK_MSG(status == step->status, "step %u ends with %d", i, status);
 		check_zone_state(step->zone, step->state, step->written);
 	}
+}
+
+/* Parameters for a random write area of 8 units that moves by 4 units: a program has 2 units. */
+#define AREA " max_active_zones=3 zone_capacity=192KiB zrwa=4 zrwa_granularity=2"
+
+static void run_random_area_step(enum aftl_op op, u32 at, u32 units, int status, u32 written)
+{
+	CHECK_EQ(test_execute_request(&device, op, at, units, 0, NULL), status);
+	check_zone_state(0, AFTL_ZONE_IMPLICIT, written);
+}
+
+static bool zone_unit_is_on_flash(u32 unit)
+{
+	return from_ppn(test_lookup(&device, unit)) != from_ppn(AFTL_NO_PPN);
+}
+
+/* The states and results are those of the ZNS specification. */
+TAP_TEST(a_random_write_area_moves_with_its_writes)
+{
+	static struct shadow_store store;
+	static const u32 units[] = { 5, 6, 7, 8, 15, 19 };
+	u32 i;
+
+	test_open_demo_profile(&device, "baseline", SHAPE AREA);
+	shadow_attach_to_device(&store, &device, false);
+	run_random_area_step(AFTL_OP_WRITE, 5, 2, 0, 0);
+	run_random_area_step(AFTL_OP_WRITE, 5, 1, 0, 0);
+	CHECK_EQ(test_counters(&device)->buffer_coalesced_units, 1);
+	run_random_area_step(AFTL_OP_WRITE, 0, 17, -EIO, 0);
+	test_advance_clock_by(&device, 1000000000);
+	CHECK_EQ(test_counters(&device)->programmed_host_units, 0);
+	run_random_area_step(AFTL_OP_WRITE, 7, 2, 0, 4);
+	run_random_area_step(AFTL_OP_WRITE, 3, 1, -EIO, 4);
+	run_random_area_step(AFTL_OP_WRITE, 20, 1, -EIO, 4);
+	run_random_area_step(AFTL_OP_WRITE, 19, 1, 0, 12);
+	run_random_area_step(AFTL_OP_WRITE, 15, 1, 0, 12);
+	CHECK_EQ(test_execute_flagged_request(&device, AFTL_OP_WRITE, 0, 1, 0, AFTL_REQUEST_APPEND,
+					      NULL), -EIO);
+	run_random_area_step(AFTL_OP_ZONE_COMMIT, 14, 0, -EIO, 12);
+	run_random_area_step(AFTL_OP_ZONE_COMMIT, 23, 0, -EIO, 12);
+	run_random_area_step(AFTL_OP_ZONE_COMMIT, 11, 0, -EIO, 12);
+	run_random_area_step(AFTL_OP_ZONE_COMMIT, 15, 0, 0, 16);
+	CHECK_EQ(test_counters(&device)->zrwa_implicit_commits, 2);
+	CHECK_EQ(test_counters(&device)->zrwa_commits, 1);
+	run_random_area_step(AFTL_OP_READ, 0, 48, 0, 16);
+	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_FINISH, 0), 0);
+	check_zone_state(0, AFTL_ZONE_FULL, 20);
+	test_advance_clock_by(&device, 1000000000);
+	CHECK_EQ(test_counters(&device)->programmed_host_units, ARRAY_SIZE(units));
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		CHECK(zone_unit_is_on_flash(units[i]));
+	CHECK(!zone_unit_is_on_flash(4) && !zone_unit_is_on_flash(16));
+}
+
+/* A commit of the rest of a zone makes it full; a write cannot, because the area follows it. */
+TAP_TEST(a_commit_fills_a_zone)
+{
+	u32 i;
+
+	test_open_demo_profile(&device, "baseline", SHAPE AREA);
+	for (i = 0; i < 48; i++)
+		CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, i, 1, 0, NULL), 0);
+	check_zone_state(0, AFTL_ZONE_IMPLICIT, 40);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_ZONE_COMMIT, 47, 0, 0, NULL), 0);
+	check_zone_state(0, AFTL_ZONE_FULL, 48);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_ZONE_COMMIT, 47, 0, 0, NULL), -EIO);
+	test_advance_clock_by(&device, 1000000000);
+	CHECK_EQ(test_counters(&device)->programmed_host_units, 48);
+	CHECK_EQ(test_counters(&device)->padded_units, 0);
+}
+
+/* A reset drops the data of the area; closing an area with data does not. */
+TAP_TEST(a_reset_empties_a_random_write_area)
+{
+	test_open_demo_profile(&device, "baseline", SHAPE AREA);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 3, 4, 0, NULL), 0);
+	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_CLOSE, 0), 0);
+	check_zone_state(0, AFTL_ZONE_CLOSED, 0);
+	CHECK_EQ(aftl_count_writes_in_flight(device.ftl), 4);
+	CHECK_EQ(send_zone_command(AFTL_OP_ZONE_RESET, 0), 0);
+	check_zone_state(0, AFTL_ZONE_EMPTY, 0);
+	test_advance_clock_by(&device, 1000000000);
+	CHECK_EQ(aftl_count_writes_in_flight(device.ftl), 0);
+	CHECK_EQ(test_counters(&device)->programmed_host_units, 0);
+}
+
+/* Saving a device commits the data that were written; the loaded device continues behind them. */
+TAP_TEST(a_saved_device_has_no_data_in_random_write_areas)
+{
+	test_open_demo_profile(&device, "baseline", SHAPE AREA);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 3, 3, 0, NULL), 0);
+	test_flush_writes(&device);
+	check_zone_state(0, AFTL_ZONE_IMPLICIT, 6);
+	CHECK_EQ(test_device_reload(&device), 0);
+	check_zone_state(0, AFTL_ZONE_IMPLICIT, 6);
+	CHECK(zone_unit_is_on_flash(3) && !zone_unit_is_on_flash(2));
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 5, 1, 0, NULL), -EIO);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 13, 1, 0, NULL), 0);
+	check_zone_state(0, AFTL_ZONE_IMPLICIT, 6);
+	test_audit_device(&device);
+}
+
+/* When a die dies, other dies program the data of the areas of its zones. */
+TAP_TEST(a_die_failure_commits_the_areas_of_its_zones)
+{
+	static struct shadow_store store;
+
+	test_open_demo_profile(&device, "baseline", SHAPE AREA);
+	shadow_attach_to_device(&store, &device, false);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_WRITE, 0, 8, 0, NULL), 0);
+	CHECK_EQ(aftl_fail_lun(device.ftl, 0), 0);
+	check_zone_state(0, AFTL_ZONE_READ_ONLY, 8);
+	test_advance_clock_by(&device, 1000000000);
+	CHECK_EQ(aftl_count_writes_in_flight(device.ftl), 0);
+	CHECK_EQ(test_execute_request(&device, AFTL_OP_READ, 0, 8, 0, NULL), 0);
 }
 
 /* Parameters of a device with one LUN, whose zones have one block and one translation page each. */
@@ -656,6 +778,27 @@ TAP_TEST(a_loaded_device_continues_the_slc_block_of_a_zone)
 	CHECK_EQ(count_blocks_with_data(0), 1);
 }
 
+/* Write anywhere in the random write area of a zone and the area after it; rarely beyond these. */
+static void write_random_area_of_zone(struct aftl_random *random, u32 zone)
+{
+	const struct aftl_geometry *geo = &device.ftl->geo;
+	u32 area = (u32)device.config.zrwa * device.ftl->program_units;
+	u32 written = get_write_pointer_of_zone(zone);
+	u32 at = written + aftl_random_below(random, 2 * area + 1);
+	u32 units = 1 + aftl_random_below(random, min(2 * area, 24U));
+
+	if (at < geo->zone_capacity)
+		test_submit_io(&device, AFTL_OP_WRITE, zone * geo->zone_units + at,
+			       min(units, geo->zone_capacity - at), 0, 0,
+			       aftl_device_time_ns(device.ftl) + aftl_random_below(random, 300000));
+	if (!aftl_random_below(random, 3))
+		test_submit_io(&device, AFTL_OP_ZONE_COMMIT,
+			       zone * geo->zone_units +
+				       min(written + aftl_random_below(random, area + 1),
+					   geo->zone_units - 1),
+			       0, 0, 0, aftl_device_time_ns(device.ftl));
+}
+
 static void write_random_units_to_zone(struct aftl_random *random, u32 zone)
 {
 	const struct aftl_geometry *geo = &device.ftl->geo;
@@ -689,7 +832,9 @@ static void do_random_zone_operation(struct aftl_random *random, u32 few)
 	u32 zone = aftl_random_below(random, draw % 4 ? few : device.ftl->geo.zones);
 
 	device.queue = (u8)aftl_random_below(random, AFTL_QUEUES_MAX);
-	if (draw < 70)
+	if (draw < 70 && device.config.zrwa)
+		write_random_area_of_zone(random, zone);
+	else if (draw < 70)
 		write_random_units_to_zone(random, zone);
 	else if (draw < 90)
 		read_random_units(random);
@@ -707,7 +852,7 @@ static u32 count_spare_blocks_per_lun(void)
 	return counters->programmed_wear_units || counters->programmed_refresh_units ? 2 : 0;
 }
 
-static u64 sum[3];
+static u64 sum[5];
 static u32 lived;
 
 /* Zones of LUNs that have not failed work on; these LUNs take over the translation pages. */
@@ -754,6 +899,8 @@ static void submit_random_zone_requests_and_check(struct aftl_random *random)
 	sum[1] += test_counters(&device)->programmed_wear_units +
 		  test_counters(&device)->programmed_refresh_units;
 	sum[2] += test_counters(&device)->fold_blocks;
+	sum[3] += test_counters(&device)->zrwa_commits;
+	sum[4] += test_counters(&device)->zrwa_implicit_commits;
 	test_flush_writes(&device);
 	test_drain_requests(&device);
 	CHECK_EQ(test_device_reload(&device), 0);
@@ -800,7 +947,14 @@ static bool create_smallest_device(const char *policy, bool cached_map)
 	if (cached_map)
 		device.config.map_cache = 2 * device.ftl->geo.luns * device.ftl->program_units *
 					  device.ftl->geo.unit_bytes;
-	least = (device.config.max_active_zones * device.ftl->geo.zone_luns + 1) *
+	if (device.config.seed % 3 == 0)
+		device.config.zrwa = 1 + device.config.seed / 3 %
+				     max(device.ftl->geo.zone_capacity /
+					 device.ftl->program_units, 1U);
+	if (device.config.zrwa % 2 == 0)
+		device.config.zrwa_granularity = 1 + device.config.zrwa / 2 % 2;
+	least = (device.config.max_active_zones *
+			 (device.ftl->geo.zone_luns + device.config.zrwa) + 1) *
 		device.ftl->program_units * device.ftl->geo.unit_bytes;
 	device.config.buffer = least;
 	return !test_device_create(&device, policy);
@@ -832,7 +986,8 @@ TAP_TEST(each_block_of_random_devices_has_data_of_one_zone)
 		   (unsigned long long)sum[0], (unsigned long long)sum[1],
 		   (unsigned long long)sum[2]);
 	CHECK(tap_failure_count() ||
-	      (lived > SEEDS / 4 && sum[0] > 1000 && sum[1] > 1000 && sum[2] > 500));
+	      (lived > SEEDS / 4 && sum[0] > 1000 && sum[1] > 1000 && sum[2] > 500 &&
+	       sum[3] > 1000 && sum[4] > 1000));
 }
 
 TAP_SEED(check_zones_with_seed)

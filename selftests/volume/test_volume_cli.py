@@ -148,6 +148,7 @@ def test_a_dry_run_of_format_changes_nothing(tmp_path: Path) -> None:
         (("--nosuch",), "nosuch"),
         (("blocks=5",), "blocks"),
         (("blocks=40", "fill=random"), "fill"),
+        (("zoned=64KiB", "buffer=8MiB", "buffer_safe=on", "zrwa=1"), "zrwa"),
     ],
 )
 def test_wrong_arguments_of_volume_verbs_are_refused(tmp_path: Path, arguments: tuple[str, ...],

@@ -64,7 +64,8 @@ static const u8 never[] = {
 	AT(word_lines), AT(bits), AT(page), AT(unit), AT(one_shot), AT(op), AT(bad), AT(errors),
 	AT(cell_model), AT(seed), AT(allocate), AT(stripe), AT(fill), AT(fill_valid),
 	AT(fill_overwrite), AT(fill_approx), AT(cycles), AT(age), AT(passes), AT(zoned),
-	AT(zone_capacity), AT(max_active_zones), AT(max_open_zones), AT(map_cache),
+	AT(zone_capacity), AT(max_active_zones), AT(max_open_zones), AT(map_cache), AT(zrwa),
+	AT(zrwa_granularity),
 	AT(superblock), AT(rain), AT(shards),
 };
 

@@ -32,6 +32,7 @@ enum aftl_op {
 	AFTL_OP_ZONE_FINISH,
 	AFTL_OP_ZONE_RESET,
 	AFTL_OP_ZONE_RESET_ALL,
+	AFTL_OP_ZONE_COMMIT,
 	AFTL_ZONE_OPS,
 };
 
@@ -43,7 +44,8 @@ enum aftl_op {
 /**
  * struct aftl_request - a request of the host, in the host's memory until it is complete
  * @arrival_ns: device time of arrival; the core raises a past time to the current time
- * @unit: first logical page; for a zone operation or an append the first of the zone
+ * @unit: first logical page; for a zone operation or an append the first of the zone; for
+ *	AFTL_OP_ZONE_COMMIT the last one to be committed
  * @units: number of logical pages; 0 for a flush or a zone operation
  * @op: enum aftl_op
  * @class: write: enum aftl_class

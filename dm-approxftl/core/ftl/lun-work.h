@@ -16,6 +16,10 @@
  * With a power-loss protected buffer: the host recorded the write with its destination flash page.
  */
 #define AFTL_COMMAND_STORED 0x08
+/*
+ * The write is in the random write area of its zone: it is in no queue until it is committed.
+ */
+#define AFTL_COMMAND_HELD 0x10
 
 /**
  * struct aftl_command - one page read, or the write of one logical page

@@ -8,12 +8,15 @@
 /**
  * struct aftl_zone - a range of logical pages that is written sequentially
  * @written: logical pages below the write pointer
+ * @top: logical pages below the end of the data in the random write area; of no use if @written is
+ *	larger
  * @coming: logical pages of the current write that have not been allocated to a LUN yet
  * @state: enum aftl_zone_state
  * @slot: slot of an active zone: index of its stream and of its open blocks; 0 if it has none
  */
 struct aftl_zone {
 	u32 written;
+	u32 top;
 	u32 coming;
 	u8 state;
 	u8 slot;
@@ -56,6 +59,12 @@ struct aftl_zones {
 	u32 turn;
 	struct aftl_zone_reset reset;
 };
+
+/* Return the number of logical pages below the end of the data of @zone. */
+static inline u32 aftl_zone_data_end(const struct aftl_zone *zone)
+{
+	return max(zone->written, zone->top);
+}
 
 static inline bool aftl_zone_is_active(const struct aftl_zone *zone)
 {

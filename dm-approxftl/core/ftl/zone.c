@@ -16,11 +16,39 @@
 #include "core/ftl/slc-cache.h"
 #include "core/ftl/zone.h"
 
-/* The write buffer must hold the partial program of each active zone in each of its LUNs. */
+/*
+ * The write buffer must hold the partial program of each active zone in each of its LUNs, and its
+ * random write area.
+ */
 static u64 compute_min_write_buffer_of_zones(const struct aftl *ftl)
 {
-	return (ftl->config.max_active_zones * ftl->geo.zone_luns + 1) * ftl->program_units *
+	u64 programs = ftl->geo.zone_luns + ftl->config.zrwa;
+
+	return (ftl->config.max_active_zones * programs + 1) * ftl->program_units *
 	       ftl->geo.unit_bytes;
+}
+
+/* Logical pages of the random write area of a zone; 0: zones have none. */
+static u32 count_lpns_of_random_write_area(const struct aftl *ftl)
+{
+	return (u32)ftl->config.zrwa * ftl->program_units;
+}
+
+static int check_random_write_area_config(const struct aftl *ftl, struct aftl_error *error)
+{
+	const struct aftl_config *config = &ftl->config;
+
+	if (config->zrwa && (u32)config->zrwa % (u32)config->zrwa_granularity)
+		return aftl_fail(error, -EINVAL,
+				 "zrwa_granularity: %llu programs do not divide a random write area of %llu",
+				 (unsigned long long)config->zrwa_granularity,
+				 (unsigned long long)config->zrwa);
+	if (count_lpns_of_random_write_area(ftl) > ftl->geo.zone_capacity)
+		return aftl_fail(error, -EINVAL,
+				 "zrwa: %llu programs of %u units are more than a zone of %u units",
+				 (unsigned long long)config->zrwa, ftl->program_units,
+				 ftl->geo.zone_capacity);
+	return 0;
 }
 
 static int check_luns_hold_all_zones(const struct aftl *ftl, struct aftl_error *error)
@@ -56,6 +84,8 @@ int aftl_zone_check_config(const struct aftl *ftl, struct aftl_error *error)
 	if (config->fill)
 		return aftl_fail(error, -EINVAL,
 				 "zoned: a zone is written in order from its start, so that no data can be there before; set fill none or zoned 0");
+	if (check_random_write_area_config(ftl, error))
+		return -EINVAL;
 	if (!config->buffer_safe || config->buffer < compute_min_write_buffer_of_zones(ftl))
 		return aftl_fail(error, -EINVAL,
 				 "zoned: pages that a zone has not filled yet wait in the buffer, where a power cut must not reach them; set buffer_safe on and buffer to at least %llu bytes",
@@ -306,6 +336,7 @@ void aftl_zone_complete_reset_after_unmap(struct aftl *ftl, struct aftl_zone *zo
 	u32 i;
 
 	zone->written = 0;
+	zone->top = 0;
 	zone_close_blocks(ftl, zone);
 	for (i = 0; i < ftl->geo.luns; i++)
 		if (ftl->luns[i].fallback &&
@@ -314,14 +345,58 @@ void aftl_zone_complete_reset_after_unmap(struct aftl *ftl, struct aftl_zone *zo
 	aftl_zone_make_unwritable(ftl, zone, AFTL_ZONE_EMPTY);
 }
 
+/*
+ * Return true if a write to [@at, @end) lies in the random write area of the zone, which begins at
+ * the write pointer, or so little beyond it that a commit of one area makes room.
+ */
+static bool zone_random_write_fits(const struct aftl *ftl, const struct aftl_zone *zone, u32 at,
+				   u64 end)
+{
+	return at >= zone->written && end <= ftl->geo.zone_capacity &&
+	       end <= zone->written + 2ULL * count_lpns_of_random_write_area(ftl);
+}
+
 static bool zone_has_room_for_write(const struct aftl *ftl, const struct aftl_zone *zone,
 				    const struct aftl_request *request)
 {
 	u32 at = request->unit % ftl->geo.zone_units;
 
+	if (ftl->config.zrwa)
+		return !(request->flags & AFTL_REQUEST_APPEND) &&
+		       zone_random_write_fits(ftl, zone, at, at + (u64)request->units);
 	if (at != (request->flags & AFTL_REQUEST_APPEND ? 0 : zone->written))
 		return false;
 	return zone->written + (u64)request->units <= ftl->geo.zone_capacity;
+}
+
+/*
+ * Write up to @end in the random write area of a zone. If that is beyond the area, the area moves:
+ * the write pointer advances by whole granules, as far as needed.
+ */
+static void zone_write_random_area(struct aftl *ftl, struct aftl_zone *zone, u32 end)
+{
+	u32 granule = (u32)ftl->config.zrwa_granularity * ftl->program_units;
+	u32 area = count_lpns_of_random_write_area(ftl);
+
+	zone->top = max(zone->top, end);
+	if (end <= zone->written + area)
+		return;
+	zone->written = DIV_ROUND_UP(end - area, granule) * granule;
+	ftl->stats.counters.zrwa_implicit_commits++;
+}
+
+/*
+ * Return true if the host may commit the pages below @end of the zone: these are in its random
+ * write area, and whole granules or the rest of the zone.
+ */
+bool aftl_zone_commit_reaches_pages(const struct aftl *ftl, const struct aftl_zone *zone, u32 end)
+{
+	u32 granule = (u32)ftl->config.zrwa_granularity * ftl->program_units;
+
+	return aftl_zone_is_active(zone) && end > zone->written &&
+	       end <= ftl->geo.zone_capacity &&
+	       end <= zone->written + count_lpns_of_random_write_area(ftl) &&
+	       (end % granule == 0 || end == ftl->geo.zone_capacity);
 }
 
 /*
@@ -348,7 +423,11 @@ int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request)
 	request->class = AFTL_PRECISE;
 	request->level = 0;
 	request->placed = 1;
-	zone->written += request->units;
+	if (ftl->config.zrwa)
+		zone_write_random_area(ftl, zone,
+				       request->unit % ftl->geo.zone_units + request->units);
+	else
+		zone->written += request->units;
 	zone->coming = request->units;
 	if (zone->written == ftl->geo.zone_capacity)
 		aftl_zone_make_unwritable(ftl, zone, AFTL_ZONE_FULL);

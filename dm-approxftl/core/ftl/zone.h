@@ -22,6 +22,7 @@ static inline u32 aftl_zone_slot_of_stream(const struct aftl *ftl, u32 stream)
 int __must_check aftl_zone_check_config(const struct aftl *ftl, struct aftl_error *error);
 bool aftl_zone_alloc_states(struct aftl *ftl);
 int aftl_zone_open(struct aftl *ftl, struct aftl_zone *zone, enum aftl_zone_state state);
+bool aftl_zone_commit_reaches_pages(const struct aftl *ftl, const struct aftl_zone *zone, u32 end);
 int aftl_zone_start_write(struct aftl *ftl, struct aftl_request *request);
 void aftl_zone_make_unwritable(struct aftl *ftl, struct aftl_zone *zone,
 			       enum aftl_zone_state state);

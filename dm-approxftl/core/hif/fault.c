@@ -227,6 +227,8 @@ int aftl_fail_lun(struct aftl *ftl, u32 index)
 	aftl_read_abort_running_read(ftl, lun);
 	fault_abort_lun_work(ftl, lun);
 	aftl_zone_handle_dead_lun(ftl, lun);
+	if (ftl->config.zrwa)
+		aftl_write_commit_random_areas(ftl, false);
 	aftl_cmt_move_dead_lun_evictions(ftl, lun);
 	fault_retire_lun_blocks(ftl, lun);
 	if (ftl->geo.superblock_luns) {

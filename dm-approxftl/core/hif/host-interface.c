@@ -12,6 +12,7 @@
 #include "core/hif/die-scheduler.h"
 #include "core/hif/hif.h"
 #include "core/hif/host-read.h"
+#include "core/hif/host-write.h"
 
 static void dispatch_event_to_handler_of_source(struct aftl *ftl, u32 source)
 {
@@ -137,6 +138,8 @@ void aftl_set_drain_mode(struct aftl *ftl, bool hurry)
 {
 	aftl_start_all_possible_operations(ftl);
 	ftl->draining = hurry;
+	if (hurry && ftl->config.zrwa)
+		aftl_write_commit_random_areas(ftl, true);
 	if (hurry)
 		aftl_wake_luns_with_writes(ftl);
 	aftl_start_slice_of_lun_operations(ftl);

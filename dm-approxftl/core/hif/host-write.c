@@ -64,8 +64,10 @@ static u32 write_find_replaceable_write(const struct aftl *ftl, aftl_lpn_t lpn)
 {
 	u32 index = aftl_pending_find_newest_write(ftl, lpn);
 
-	if (index == AFTL_NIL || ftl->commands[index].lun == AFTL_NIL ||
-	    ftl->commands[index].request || ftl->commands[index].flags & AFTL_COMMAND_SUPERSEDED)
+	if (index == AFTL_NIL || ftl->commands[index].request ||
+	    ftl->commands[index].flags & AFTL_COMMAND_SUPERSEDED ||
+	    (ftl->commands[index].lun == AFTL_NIL &&
+	     !(ftl->commands[index].flags & AFTL_COMMAND_HELD)))
 		return AFTL_NIL;
 	return index;
 }
@@ -75,6 +77,13 @@ static bool must_write_wait_for_program(const struct aftl *ftl, const struct aft
 	if (!aftl_has_write_buffer(ftl))
 		return true;
 	return request->flags & AFTL_REQUEST_FUA && !ftl->config.buffer_safe;
+}
+
+/* Return true if @lpn is beyond the write pointer of its zone: its write is not queued yet. */
+static bool write_goes_to_random_area(const struct aftl *ftl, aftl_lpn_t lpn)
+{
+	return ftl->config.zrwa && from_lpn(lpn) % ftl->geo.zone_units >=
+					   aftl_zone_of_lpn(ftl, lpn)->written;
 }
 
 static u32 get_write_stream_of_command(const struct aftl_command *command)
@@ -278,8 +287,11 @@ static void write_free_finished_command(struct aftl *ftl, u32 index)
 static noinline void write_observe(struct aftl *ftl, struct aftl_request *request, aftl_lpn_t lpn,
 				   u32 index)
 {
+	/* A write in a random write area has no LUN yet, and its request waits for none. */
 	if (ftl->waits)
-		aftl_note_queued_command(ftl, request, index, ftl->commands[index].lun);
+		aftl_note_queued_command(ftl, request, index,
+					 ftl->commands[index].flags & AFTL_COMMAND_HELD ?
+						 0 : ftl->commands[index].lun);
 	if (ftl->ops->accept)
 		ftl->ops->accept(ftl->host, request, lpn, index);
 }
@@ -297,7 +309,9 @@ static void write_bind_lpn_to_lun(struct aftl *ftl, struct aftl_request *request
 	u32 index = write_create_command(ftl, request, lpn, epoch);
 	bool waits = ftl->commands[index].request;
 
-	if (!lun)
+	if (write_goes_to_random_area(ftl, lpn))
+		ftl->commands[index].flags |= AFTL_COMMAND_HELD;
+	else if (!lun)
 		write_replace_older_version_in_queue(ftl, older, index);
 	else if (older != AFTL_NIL)
 		write_remove_from_lun_queue(ftl, older);
@@ -312,6 +326,15 @@ static void write_bind_lpn_to_lun(struct aftl *ftl, struct aftl_request *request
 	}
 	if (!waits)
 		aftl_complete_part_of_request(ftl, request, 0);
+}
+
+/* Queue the committed writes of @zone from page @first of the zone on. */
+static void write_queue_committed_lpns(struct aftl *ftl, const struct aftl_zone *zone, u32 first)
+{
+	u32 start = (u32)(zone - ftl->zones.all) * ftl->geo.zone_units;
+
+	for (; first < zone->written; first++)
+		aftl_write_queue_held_lpn(ftl, to_lpn(start + first));
 }
 
 /* Return true if no write is in progress whose end could free a write command or a block. */
@@ -353,9 +376,9 @@ static bool write_admit_lpn(struct aftl *ftl, struct aftl_request *request, u32 
 		return false;
 	older = write_find_replaceable_write(ftl, lpn);
 	replaces = older != AFTL_NIL && write_has_place_for_newer(ftl, older, request, lane);
-	if (!replaces)
+	if (!replaces && !write_goes_to_random_area(ftl, lpn))
 		lun = write_choose_lun(ftl, class, request->stream, lpn, &request->hint);
-	if (!replaces && !lun)
+	if (!replaces && !lun && !write_goes_to_random_area(ftl, lpn))
 		return false;
 	if (request->rest && aftl_request_page_is_partial(request, request->admitted))
 		aftl_zero_unwritten_part_of_discarded_page(ftl, request, lpn);
@@ -414,6 +437,7 @@ static void admit_pages_of_zone_write(struct aftl *ftl, struct aftl_request *req
 {
 	struct aftl_zone *zone = aftl_zone_of_lpn(ftl, to_lpn(request->unit));
 	u32 before = request->admitted;
+	u32 committed = zone->written;
 	int ret = 0;
 
 	if (ftl->read_only)
@@ -422,7 +446,9 @@ static void admit_pages_of_zone_write(struct aftl *ftl, struct aftl_request *req
 		ret = aftl_zone_start_write(ftl, request);
 	else if (zone->state >= AFTL_ZONE_READ_ONLY)
 		ret = -EIO; /* the zone's part in a dead LUN can never be written */
-	if (ret && request->placed)
+	if (ftl->config.zrwa && request->placed)
+		write_queue_committed_lpns(ftl, zone, committed);
+	else if (ret && request->placed)
 		zone->written -= request->units - before;
 	if (ret)
 		fail_unadmitted_pages(ftl, request, ret);
@@ -822,6 +848,61 @@ static struct aftl_lun *write_any_live_lun(struct aftl *ftl)
 		if (!aftl_lun_is_dead(&ftl->luns[i]))
 			return &ftl->luns[i];
 	return NULL;
+}
+
+/*
+ * aftl_write_queue_held_lpn() - queue a write of a random write area, if @lpn has one, at its LUN
+ *
+ * If that LUN is dead, any other LUN programs it.
+ */
+void aftl_write_queue_held_lpn(struct aftl *ftl, aftl_lpn_t lpn)
+{
+	u32 index = aftl_pending_find_newest_write(ftl, lpn);
+	struct aftl_lun *lun;
+
+	if (index == AFTL_NIL || !(ftl->commands[index].flags & AFTL_COMMAND_HELD))
+		return;
+	ftl->commands[index].flags &= ~AFTL_COMMAND_HELD;
+	lun = aftl_zone_write_lun(ftl, lpn);
+	if (!lun)
+		lun = write_any_live_lun(ftl);
+	if (lun)
+		write_add_to_lun_queue(ftl, lun, get_write_stream_of_command(&ftl->commands[index]),
+				       index);
+	else
+		write_fail_command(ftl, index);
+	ftl->work++;
+}
+
+/**
+ * aftl_write_commit_random_area() - commit the data of a random write area below @end
+ * @ftl: zoned device
+ * @zone: zone
+ * @end: pages of the zone below its new write pointer; those not written return zeroes
+ */
+void aftl_write_commit_random_area(struct aftl *ftl, struct aftl_zone *zone, u32 end)
+{
+	u32 first = zone->written;
+
+	zone->written = max(zone->written, end);
+	write_queue_committed_lpns(ftl, zone, first);
+}
+
+/**
+ * aftl_write_commit_random_areas() - commit the data of random write areas
+ * @ftl: zoned device
+ * @all: of all zones; else of those that cannot be written any more
+ */
+void aftl_write_commit_random_areas(struct aftl *ftl, bool all)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.zones; i++) {
+		struct aftl_zone *zone = &ftl->zones.all[i];
+
+		if (all || !aftl_zone_is_active(zone))
+			aftl_write_commit_random_area(ftl, zone, aftl_zone_data_end(zone));
+	}
 }
 
 static void write_move_command_to_live_lun(struct aftl *ftl, u32 index)

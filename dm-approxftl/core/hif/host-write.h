@@ -10,6 +10,9 @@ struct aftl_fine_pending;
 struct aftl_lun;
 struct aftl_request;
 
+void aftl_write_queue_held_lpn(struct aftl *ftl, aftl_lpn_t lpn);
+void aftl_write_commit_random_area(struct aftl *ftl, struct aftl_zone *zone, u32 end);
+void aftl_write_commit_random_areas(struct aftl *ftl, bool all);
 bool aftl_write_admit_request(struct aftl *ftl, struct aftl_request *request);
 u32 aftl_write_select_stream_to_program(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns);
 bool aftl_write_needs_padding(const struct aftl *ftl, const struct aftl_lun *lun, u32 lane,

@@ -33,7 +33,8 @@ static int execute_zone_close(struct aftl *ftl, struct aftl_zone *zone)
 		return 0;
 	if (!aftl_zone_is_active(zone))
 		return -EIO;
-	aftl_zone_make_unwritable(ftl, zone, zone->written ? AFTL_ZONE_CLOSED : AFTL_ZONE_EMPTY);
+	aftl_zone_make_unwritable(ftl, zone, aftl_zone_data_end(zone) ? AFTL_ZONE_CLOSED :
+								      AFTL_ZONE_EMPTY);
 	ftl->stats.counters.zone_closes++;
 	return 0;
 }
@@ -44,8 +45,21 @@ static int execute_zone_finish(struct aftl *ftl, struct aftl_zone *zone)
 		return -EIO;
 	if (zone->state == AFTL_ZONE_FULL)
 		return 0;
+	aftl_write_commit_random_area(ftl, zone, aftl_zone_data_end(zone));
 	aftl_zone_make_unwritable(ftl, zone, AFTL_ZONE_FULL);
 	ftl->stats.counters.zone_finishes++;
+	return 0;
+}
+
+/* Commit the pages of a random write area below @end, pages of the zone. */
+static int execute_zone_commit(struct aftl *ftl, struct aftl_zone *zone, u32 end)
+{
+	if (!aftl_zone_commit_reaches_pages(ftl, zone, end))
+		return -EIO;
+	aftl_write_commit_random_area(ftl, zone, end);
+	ftl->stats.counters.zrwa_commits++;
+	if (end == ftl->geo.zone_capacity)
+		aftl_zone_make_unwritable(ftl, zone, AFTL_ZONE_FULL);
 	return 0;
 }
 
@@ -59,10 +73,12 @@ static bool unmap_slice_of_zone_being_reset(struct aftl *ftl, struct aftl_zone *
 {
 	struct aftl_zone_reset *reset = &ftl->zones.reset;
 	u32 first = zone_first_lpn(ftl, zone) + reset->cleared;
+	u32 end = aftl_zone_data_end(zone);
 	u32 unit = first;
 
-	for (; reset->cleared < zone->written && !aftl_work_slice_is_over(ftl, begin); unit++) {
+	for (; reset->cleared < end && !aftl_work_slice_is_over(ftl, begin); unit++) {
 		aftl_write_mark_lpn_discarded(ftl, to_lpn(unit));
+		aftl_write_queue_held_lpn(ftl, to_lpn(unit));
 		if (aftl_l2p_unmap_lpn(ftl, to_lpn(unit)) && ftl->geo.trans_pages)
 			aftl_cmt_mark_entry_dirty(ftl, to_lpn(unit));
 		ftl->work++;
@@ -70,7 +86,7 @@ static bool unmap_slice_of_zone_being_reset(struct aftl *ftl, struct aftl_zone *
 	}
 	if (unit != first && ftl->ops->unmapping)
 		ftl->ops->unmapping(ftl->host, to_lpn(first), unit - first);
-	return reset->cleared == zone->written;
+	return reset->cleared == end;
 }
 
 static void complete_reset_of_zone(struct aftl *ftl, struct aftl_zone *zone)
@@ -138,7 +154,7 @@ bool aftl_zones_continue_resets(struct aftl *ftl, u32 begin)
 /**
  * aftl_zone_execute_command() - execute a zone management command
  * @ftl: zoned device
- * @request: AFTL_OP_ZONE_...; its unit is the zone's first logical page
+ * @request: AFTL_OP_ZONE_...; its unit is the zone's first logical page, or the last one to commit
  *
  * Return: 0 or the request's status; -EINPROGRESS if aftl_zones_continue_resets() completes it.
  */
@@ -146,7 +162,11 @@ int aftl_zone_execute_command(struct aftl *ftl, struct aftl_request *request)
 {
 	struct aftl_zone *zone = aftl_zone_of_lpn(ftl, to_lpn(request->unit));
 
-	if (ftl->read_only || request->unit % ftl->geo.zone_units)
+	if (ftl->read_only)
+		return -EIO;
+	if (request->op == AFTL_OP_ZONE_COMMIT)
+		return execute_zone_commit(ftl, zone, request->unit % ftl->geo.zone_units + 1);
+	if (request->unit % ftl->geo.zone_units)
 		return -EIO;
 	switch (request->op) {
 	case AFTL_OP_ZONE_OPEN:

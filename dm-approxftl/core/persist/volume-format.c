@@ -204,6 +204,9 @@ int aftl_volume_header_set_layout(struct aftl_volume_header *header, struct aftl
 	if (ret)
 		return ret;
 	*geo = shards.geo;
+	if (header->config.zrwa)
+		return aftl_fail(error, -EINVAL,
+				 "zrwa: a volume is a device of Linux, whose block layer has no zone random write areas; set zrwa 0");
 	ret = aftl_layout_init(&header->layout, geo, error);
 	if (!ret && header->lazy_tables)
 		aftl_layout_add_extents(&header->layout);
