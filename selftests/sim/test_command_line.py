@@ -260,7 +260,7 @@ def test_a_share_as_fraction_equals_its_percentage(
 def test_every_share_is_read_as_fraction_and_as_percentage() -> None:
     table = (Path(__file__).parents[2] / "userspace/sim/option-table.h").read_text()
     names = re.findall(r"^SIM_OPT\((\w+), SHARE,", table, re.MULTILINE)
-    assert len(names) == 12
+    assert len(names) == 13
     for name in names:
         option = "--" + name.replace("_", "-")
         assert "is more than the whole; write 50% or 0.5\n" in run_approxftl("sim", option,
@@ -283,7 +283,7 @@ def list_percentage_options() -> list[str]:
     shares = [one["name"] for one in options["options"] if one.get("value") == "SHARE"]
     params = json.loads(run_approxftl("params", "--json").out)["parameters"]
     percentages = [one["key"] for one in params if one["type"] == "percentage"]
-    assert len(shares) == 12 and len(percentages) > 10
+    assert len(shares) == 13 and len(percentages) > 10
     return [*shares, *percentages]
 
 

@@ -35,6 +35,36 @@ def test_the_report_counts_the_states_of_zones() -> None:
     assert not any(get_only_run(run_sim("--requests", "10"))["zones"].values())
 
 
+def test_rewrites_in_a_random_write_area_program_nothing() -> None:
+    """Data are programmed once, however often the area is rewritten before the commit."""
+    area = ("--zrwa", "16", "--zrwa_granularity", "4", "--size", "16KiB", "--buffer", "4MiB",
+            "--verify")
+    once = simulate_zoned_device(*area, "--write-share", "100%")["counters"]
+    result = simulate_zoned_device(*area, "--write-share", "100%", "--zone-rewrites", "60%")
+    often = result["counters"]
+    for counters in (once, often):
+        assert counters["host_failed_requests"] == counters["padded_units"] == 0
+        assert counters["zrwa_commits"] > 0
+    assert once["buffer_coalesced_units"] == 0
+    assert often["buffer_coalesced_units"] == pytest.approx(0.6 * often["host_write_units"],
+                                                            rel=0.05)
+    buffered = often["host_write_units"] - often["buffer_coalesced_units"] - \
+        often["programmed_host_units"]
+    assert 0 < buffered <= 1024  # units of the write buffer
+    assert often["zrwa_implicit_commits"] < 0.5 * once["zrwa_implicit_commits"]
+    assert re.search(r"zones of .* [1-9]\d* commits, [1-9]\d* implicit commits, .* resets",
+                     run_approxftl("sim", *DEVICE, *STREAM, *area).out)
+
+
+def test_rewrites_need_a_random_write_area() -> None:
+    refused = run_approxftl("sim", *DEVICE, *STREAM, "--zone-rewrites", "10%")
+    assert refused.code and "the random write area of a zone has 0 bytes" in refused.err
+    refused = run_approxftl("sim", *DEVICE, *STREAM, "--append", "--zrwa", "16", "--buffer", "4MiB")
+    assert refused.code and "an append to a zone with a random write area fails" in refused.err
+    refused = run_approxftl("sim", *DEVICE, *STREAM, "--zrwa", "1")
+    assert refused.code and "fewer than a request of 65536; raise zrwa" in refused.err
+
+
 def test_the_zones_of_the_zn540_are_emulated() -> None:
     """The ZN540's zones are as docs/drives.md says; one more open zone is refused."""
     table = TOP / "trace-tools/approxftl_tools/drive_tables/wd-zn540-datasheet.csv"

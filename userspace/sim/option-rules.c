@@ -36,6 +36,7 @@ static const struct relation excludes[] = {
 	{ "trace", "append" },
 	{ "trace", "discard-share" }, { "trace", "flush-every" },    { "trace", "utilisation" },
 	{ "trace", "burst-on" },      { "trace", "burst-off" },	     { "rate", "utilisation" },
+	{ "trace", "zone-rewrites" },
 	{ "trace", "tenants" },	      { "raid", "tenants" },	     { "tenants", "depth" },
 	{ "tenants", "beside-rate" }, { "raid", "queue-by" },
 	{ "raid", "level-2-share" },  { "raid", "level-3-share" },
@@ -89,6 +90,7 @@ static const struct specialty workload_specialties[] = {
 	{ "active-extent", "active", SIM_WORKLOAD_ACTIVE },
 	{ "zone-size", "zones", SIM_WORKLOAD_ZONES },
 	{ "open-zones", "zones", SIM_WORKLOAD_ZONES },
+	{ "zone-rewrites", "zones", SIM_WORKLOAD_ZONES },
 };
 
 static const struct specialty arrival_specialties[] = {

@@ -42,6 +42,7 @@ static void write_workload_json(struct json_writer *json, const struct sim_optio
 	case SIM_WORKLOAD_ZONES:
 		json_u64(json, "zone_bytes", options->zone_size);
 		json_u64(json, "open_zones", options->open_zones);
+		json_decimal(json, "zone_rewrites_percent", options->zone_rewrites, 2);
 		break;
 	default:
 		break;

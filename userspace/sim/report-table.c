@@ -580,6 +580,10 @@ static void print_zone_statistics(const struct sim_result *result, FILE *out)
 	for (unsigned int i = 0; i < AFTL_ZONE_STATES; i++)
 		if (result->zone_states[i])
 			fprintf(out, " %u %s,", result->zone_states[i], sim_zone_names[i]);
+	if (result->config.zrwa)
+		fprintf(out, " %llu commits, %llu implicit commits,",
+			(unsigned long long)counters->zrwa_commits,
+			(unsigned long long)counters->zrwa_implicit_commits);
 	fprintf(out, " %llu resets, %llu finishes, %llu appends\n",
 		(unsigned long long)counters->zone_resets,
 		(unsigned long long)counters->zone_finishes,

@@ -64,6 +64,9 @@ struct open_zone {
  * @zones: number of zones in the footprint
  * @zone_sectors: distance of the device's zones in sectors; 0: not a zoned device
  * @append: writes to the device's zones are zone appends
+ * @area: sectors of the random write area of a zone; 0: zones have none
+ * @granule: sectors by which the area moves
+ * @zone_rewrites: share of writes to data in the area
  * @step: multiplier that scatters ranks, coprime to @places
  * @scatter: scatter the hot range, too
  * @cursor: next grain of a sequential workload
@@ -102,6 +105,9 @@ struct generator {
 	u64 zones;
 	u64 zone_sectors;
 	bool append;
+	u64 area;
+	u64 granule;
+	u32 zone_rewrites;
 	u64 step;
 	bool scatter;
 	u64 cursor;
@@ -316,12 +322,53 @@ static u64 draw_open_zone(struct generator *generator)
 	return place;
 }
 
+/* Return the first grain of a zone that is beyond its write pointer, if all below @written is. */
+static u32 find_first_rewritable_grain(const struct generator *generator, u32 written)
+{
+	u64 end = (u64)written * generator->grain;
+	u64 committed = end > generator->area ? end - generator->area : 0;
+
+	committed = DIV_ROUND_UP(committed, generator->granule) * generator->granule;
+	return (u32)DIV_ROUND_UP(committed, generator->grain);
+}
+
+/* Draw a grain of the random write area that has been written. Return: false for the next grain. */
+static bool draw_rewrite_of_zone(struct generator *generator, const struct open_zone *open,
+				 u32 *grain)
+{
+	u32 first;
+
+	if (!generator->zone_rewrites || !open->written ||
+	    aftl_random_below(&generator->place_random, SHARE_WHOLE) >= generator->zone_rewrites)
+		return false;
+	first = find_first_rewritable_grain(generator, open->written);
+	if (first >= open->written)
+		return false;
+	*grain = first + aftl_random_below(&generator->place_random, open->written - first);
+	return true;
+}
+
+/* Commit all of a zone that has been written to its end, and go on with another zone. */
+static void commit_full_zone(struct generator *generator, struct open_zone *open,
+			     struct sim_request *request)
+{
+	u64 end = open->number * generator->zone_sectors + (u64)generator->zone * generator->grain;
+
+	*request = (struct sim_request){
+		.op = AFTL_OP_ZONE_COMMIT,
+		.unit = (u32)(end >> generator->unit_shift) - 1,
+	};
+	replace_full_zone(generator, open);
+}
+
 /* A zone is reset before its first write: turn @request into the reset. */
 static void draw_zone_write(struct generator *generator, struct sim_request *request)
 {
 	u32 turn = aftl_random_below(&generator->place_random, generator->open_count);
 	struct open_zone *open = &generator->open[turn];
 	u64 first = open->number * generator->zone_sectors;
+	u32 grain = open->written;
+	bool rewrite;
 
 	if (!open->reset) {
 		open->reset = true;
@@ -331,12 +378,18 @@ static void draw_zone_write(struct generator *generator, struct sim_request *req
 		};
 		return;
 	}
+	rewrite = draw_rewrite_of_zone(generator, open, &grain);
+	if (!rewrite && grain == generator->zone) {
+		commit_full_zone(generator, open, request);
+		return;
+	}
 	if (generator->append)
 		request->flags = AFTL_REQUEST_APPEND;
 	else
-		first += (u64)open->written * generator->grain;
+		first += (u64)grain * generator->grain;
 	sim_request_set_sectors(request, first, generator->grain, generator->unit_shift);
-	if (++open->written == generator->zone)
+	open->written += !rewrite;
+	if (open->written == generator->zone && !generator->area)
 		replace_full_zone(generator, open);
 }
 
@@ -607,6 +660,18 @@ static int restrict_requests_to_zones(struct generator *generator,
 	generator->zone_sectors = zone_sectors;
 	generator->append = options->append;
 	generator->zones = zones;
+	generator->granule = config->zrwa_granularity * aftl_units_per_program(geo)
+			     << generator->unit_shift;
+	generator->area = config->zrwa * aftl_units_per_program(geo) << generator->unit_shift;
+	generator->zone_rewrites = (u32)options->zone_rewrites;
+	if (generator->area && options->append)
+		return aftl_fail(error, -EINVAL,
+				 "--append: an append to a zone with a random write area fails; set zrwa 0");
+	if (generator->area ? generator->grain > generator->area : options->zone_rewrites)
+		return aftl_fail(error, -EINVAL,
+				 "--zone-rewrites, --size: the random write area of a zone has %llu bytes, fewer than a request of %llu; raise zrwa",
+				 (unsigned long long)generator->area * AFTL_SECTOR_BYTES,
+				 (unsigned long long)generator->grain * AFTL_SECTOR_BYTES);
 	return 0;
 }
 
