@@ -88,7 +88,7 @@ sees_selftests/cli := $(own) selftests/core/lib
 sees_selftests/sim := $(own) userspace/sim trace-tools/reader selftests/core/lib
 sees_selftests/bench := $(own)
 sees_selftests/volume := $(own) selftests/core/lib
-sees_selftests/target := dm-approxftl userspace/host selftests/core/lib
+sees_selftests/target := dm-approxftl userspace/host selftests/core/lib selftests/target/lib
 sees_selftests/fuzz := $(own) trace-tools/reader userspace/apps userspace/libapproxftl
 
 part_of = $(word 1,$(subst /, ,$(1)))/$(word 2,$(subst /, ,$(1)))

@@ -159,29 +159,30 @@ static bool grow_ring_of_ops(struct aftl_dev *dev, u32 ops)
 	lockdep_assert_held(&dev->lock);
 	while (room && count_surplus_ops(dev, ops) < 0) {
 		struct aftl_dev_op *chunk;
+		bool congested;
 
 		spin_unlock_irq(&dev->lock);
 		chunk = kmalloc_node(CHUNK_BYTES, GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN,
 				     dev->disk->node);
 		spin_lock_irq(&dev->lock);
+		/* The FTL may have filled the queue meanwhile, and tasks may wait for room. */
+		congested = aftl_dev_is_congested(dev);
 		room = chunk && add_new_chunk_to_ring(dev, chunk);
 		if (!room)
 			kfree(chunk);
+		aftl_dev_wake_tasks_waiting_for_room(dev, congested);
 	}
 	return room;
 }
 
 bool aftl_dev_reserve_ops(struct aftl_dev *dev, u32 ops)
 {
-	bool congested;
 	bool room;
 
 	spin_lock_irq(&dev->lock);
-	congested = aftl_dev_is_congested(dev);
 	room = grow_ring_of_ops(dev, ops);
 	if (room)
 		WRITE_ONCE(dev->claimed, dev->claimed + ops);
-	aftl_dev_wake_tasks_waiting_for_room(dev, congested);
 	spin_unlock_irq(&dev->lock);
 	return room;
 }
@@ -190,7 +191,7 @@ static bool ring_chunk_is_surplus(const struct aftl_dev *dev)
 {
 	u32 unused = dev->op_end - dev->head;
 
-	return count_surplus_ops(dev, 0) > SPARE_CHUNKS * AFTL_DEV_CHUNK &&
+	return count_surplus_ops(dev, 0) > (s64)(SPARE_CHUNKS * AFTL_DEV_CHUNK) &&
 	       unused >= get_max_ops_of_next_ftl_call(dev) + AFTL_DEV_CHUNK;
 }
 
