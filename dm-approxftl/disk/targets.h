@@ -75,7 +75,7 @@ struct aftl_target {
 extern struct list_head aftl_targets;
 extern struct mutex aftl_targets_lock;
 
-/* Wait queue that is woken when the data of a mapped device stop being reserved. */
+/* Woken when a table has opened or closed the data that were reserved for it. */
 extern struct wait_queue_head aftl_data_settled;
 
 /**

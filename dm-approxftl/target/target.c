@@ -433,7 +433,10 @@ static int reserve_device_data_for_target(struct aftl_target *target)
 	return ret;
 }
 
-/* Repeat the checks of the load, and reserve the data. Returns enum aftl_resume, or an error. */
+/*
+ * Repeat the checks that were made when the table was loaded, and reserve the device's data for it.
+ * Returns enum aftl_resume, or an error.
+ */
 static int begin_target_resume(struct aftl_target *target, struct aftl_error *error)
 {
 	int ret = lock_target_list_and_target(target, error);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Measure the cost of the module beside other devices in memory.
+"""Compare the processor time of the module with that of other block devices in memory.
 
 First measure the time of a random request of 4 KiB, `timing off`, in the lab, whose clock counts
 instructions (cost.py). Then measure one writer, and one on each of some processors (writers.sh),

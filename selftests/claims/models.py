@@ -195,7 +195,7 @@ def list_voltage_lowering_updates(states: Sequence[int], bit: int) -> list[tuple
     return [(old, old ^ bit) for old in range(4) if states[old ^ bit] < states[old]]
 
 
-def count_cell_updates_in_worst_order() -> int:
+def count_bit_updates_of_cell_in_worst_order() -> int:
     """Return how many bit updates a cell allows in the worst order of its bits."""
     codes = {reprogram_code.INITIAL}
     for count in range(reprogram_code.STATES):
@@ -226,7 +226,7 @@ def measure_re1_encodings() -> list[Measured]:
                      digits=0),
         pack_results(*(int(f"{value:b}") for pair in falling for value in pair),
                      shown=", ".join(f"{old:02b} to {new:02b}" for old, new in falling)),
-        pack_results(count_cell_updates_in_worst_order(), digits=0),
+        pack_results(count_bit_updates_of_cell_in_worst_order(), digits=0),
         pack_results(*(int(f"{value:b}") for value in
                        reprogram_code.values_by_voltage_state(codes[once])),
                      shown=" ".join(f"{value:02b}" for value in

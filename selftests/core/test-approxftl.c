@@ -197,7 +197,7 @@ static void start_phase_2_of_model_block(void)
 	hand.exists[PHASE1] = false;
 }
 
-static void choose_page_of_unit_in_model(bool approximate, u32 *block, u32 *page)
+static void predict_page_of_next_program(bool approximate, u32 *block, u32 *page)
 {
 	enum role role;
 
@@ -237,7 +237,7 @@ static void compare_random_placement_with_model(u64 seed, u32 layers, u32 positi
 
 		if (!aftl_random_below(&random, run))
 			approximate = aftl_random_below(&random, 100) < share;
-		choose_page_of_unit_in_model(approximate, &block, &page);
+		predict_page_of_next_program(approximate, &block, &page);
 		measure_approxftl_write_ns(i, approximate ? AFTL_APPROX : AFTL_PRECISE);
 		if (block_of[block] == U32_MAX)
 			block_of[block] = probe.block - aftl_media(device.ftl)->blocks;

@@ -284,7 +284,7 @@ TAP_TEST(idle_time_relocates_blocks_up_to_ips_idle)
 	CHECK_EQ(test_counters(&device)->programmed_rewrite_units, 0);
 }
 
-/* Idle-time GC relocates no more data than the word lines to be switched can take. */
+/* Idle-time GC relocates no more data than the SLC word lines that wait for the switch can take. */
 TAP_TEST(idle_time_relocates_only_what_cached_word_lines_hold)
 {
 	open_device("ips_blocks=1 ips_idle=100% fill=sequential idle=1ms");

@@ -83,7 +83,7 @@ static bool is_program_legal_in_sequential_order(u32 page)
 	return true;
 }
 
-static bool is_program_of_first_checkerboard_colour(u32 step)
+static bool is_program_on_first_colour_of_checkerboard(u32 step)
 {
 	u32 positions = one.geo.word_lines * one.geo.word_line_pages / one.geo.program_pages;
 
@@ -99,9 +99,9 @@ static bool is_program_legal_in_two_pass_order(u32 page)
 	if (is_page_programmed(page))
 		return false;
 	for (i = 0; i < steps; i++) {
-		bool first = is_program_of_first_checkerboard_colour(i);
-		bool before = first == is_program_of_first_checkerboard_colour(step) ? i < step :
-										    first;
+		bool first = is_program_on_first_colour_of_checkerboard(i);
+		bool before = first == is_program_on_first_colour_of_checkerboard(step) ? i < step :
+											  first;
 
 		if (is_page_programmed(i * one.geo.program_pages) != before)
 			return false;

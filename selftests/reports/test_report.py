@@ -702,7 +702,7 @@ def test_each_name_in_legends_has_one_colour_in_all_figures(report_dom: str,
         assert not others & set(policies)
 
 
-def test_write_causes_and_data_classes_have_one_colour(report_dom: str) -> None:
+def test_a_write_cause_or_class_has_the_same_colour_in_all_figures(report_dom: str) -> None:
     known = {name: klasses.copy().pop() for name, klasses
              in read_legend_colours(report_dom).items()}
     causes = {name: klass for name, klass in known.items()

@@ -101,7 +101,7 @@ def test_a_comparison_is_within_its_tolerance_and_as_documented(name: str) -> No
 
 
 @pytest.mark.parametrize("name", CONTROLLED)
-def test_a_wrong_rule_or_load_exceeds_the_tolerance(name: str) -> None:
+def test_simulations_with_a_wrong_rule_or_load_miss_the_formula(name: str) -> None:
     row = theory.make_all_theory_table_rows()[name]
     assert row.bar is not None and len(row.controls) == 2
     for _, error in theory.compute_negative_control_errors(row):

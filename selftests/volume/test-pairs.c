@@ -98,7 +98,7 @@ static int try_create_device(const struct aftl_config *config, const char *polic
 	return ret;
 }
 
-/* Choose the policy that the feature table names, or any other that this device can have. */
+/* Choose the policy of the tested set of features, or a random one that the device can have. */
 static const char *draw_policy_for_pair_test(struct life *life, const struct aftl_config *config)
 {
 	struct aftl_error error;

@@ -14,7 +14,10 @@
 #define TRACE_WINDOW 4096
 #define TRACE_WINDOW_EVENTS 1024
 
-/* Size of the sorting buffer, in windows; all items but those of the last window can be taken. */
+/*
+ * Size of the sorting buffer, in windows of time. Items older than the newest window are in their
+ * final order, and the reader takes them.
+ */
 #define TRACE_WINDOW_ROOM 4
 
 /**

@@ -241,7 +241,7 @@ static int compute_pictures(const struct app_place *place, const struct app_setu
 	int ret;
 
 	if (setup->scans)
-		return progressive_compute(place, setup, result, error);
+		return measure_progressive_pictures(place, setup, result, error);
 	alloc_video_buffers(&video, setup);
 	ret = app_file_open(&video.file, place, picture_file_name(setup), APPROXFTL_APPROXIMATE,
 			    error);

@@ -255,8 +255,8 @@ static void compare_picture_with_original(struct progressive *image, struct app_
 	free(seen);
 }
 
-int progressive_compute(const struct app_place *place, const struct app_setup *setup,
-			struct app_result *result, struct aftl_error *error)
+int measure_progressive_pictures(const struct app_place *place, const struct app_setup *setup,
+				 struct app_result *result, struct aftl_error *error)
 {
 	struct progressive image = { .scan = NULL };
 	int ret = app_file_open(&image.file, place, NAME, APPROXFTL_APPROXIMATE, error);

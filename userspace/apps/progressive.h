@@ -23,8 +23,9 @@
 bool is_progressive_byte_precise(const struct app_setup *setup, u64 offset);
 int __must_check progressive_create(const struct app_place *place, const struct app_setup *setup,
 				    struct aftl_error *error);
-int __must_check progressive_compute(const struct app_place *place, const struct app_setup *setup,
-				     struct app_result *result, struct aftl_error *error);
+int __must_check measure_progressive_pictures(const struct app_place *place,
+					      const struct app_setup *setup,
+					      struct app_result *result, struct aftl_error *error);
 void progressive_forecast(const struct app_setup *setup, struct app_forecast *forecast);
 
 #endif

@@ -210,7 +210,7 @@ static struct crossing find_crossing(const double *low, const double *high)
 	return best;
 }
 
-static u32 count_states_of_error_curve(u32 curve)
+static u32 count_voltage_states_of_error_curve(u32 curve)
 {
 	u32 count = 0;
 
@@ -241,7 +241,7 @@ const struct voltages *voltages_compute_distributions(const struct condition *co
 	if (!memcmp(&now, &last, sizeof(now)))
 		return &voltages;
 	last = now;
-	voltages.count = count_states_of_error_curve(now.curve);
+	voltages.count = count_voltage_states_of_error_curve(now.curve);
 	for (u32 i = 0; i < voltages.count; i++)
 		compute_state_distribution(voltages.mass[i], i, &now);
 	for (u32 i = 1; i < voltages.count; i++)

@@ -272,8 +272,9 @@ int __must_check aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag,
 bool aftl_volume_awaits_plp_slots(const struct aftl_volume *volume, bool bad);
 
 /*
- * Release the entry of @tag: its page was programmed, overwritten or discarded, and that has been
- * recorded. A page that cannot be programmed keeps its entry for the next load.
+ * Release the PLP entry of the buffered write @tag: its page was programmed, overwritten or
+ * discarded, and that has been recorded. A page that cannot be programmed keeps its entry for the
+ * next load.
  */
 void aftl_volume_release_plp_entry(struct aftl_volume *volume, u32 tag);
 
