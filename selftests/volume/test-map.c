@@ -155,13 +155,13 @@ static const char *const policies[] = { "baseline", "separated", "streams", "app
 
 int main(void)
 {
-	tap_run_test_for_each_name("translation pages are recovered after a crash", policies,
-				   ARRAY_SIZE(policies), check_crash_recovery);
-	tap_run_test_for_each_name("an orderly close keeps the cached translation pages", policies,
-				   ARRAY_SIZE(policies), check_cleanly_closed_volume_keeps_cmt);
-	tap_run_test_for_each_name("translation pages survive repeated crashes", policies,
-				   ARRAY_SIZE(policies), crash_repeatedly_during_recovery);
-	tap_run_test_for_each_name("translation pages of a dead die are rebuilt", policies,
-				   ARRAY_SIZE(policies), check_dead_die_recovery);
+	tap_run_test_per_name("translation pages are recovered after a crash", policies,
+			      ARRAY_SIZE(policies), check_crash_recovery);
+	tap_run_test_per_name("an orderly close keeps the cached translation pages", policies,
+			      ARRAY_SIZE(policies), check_cleanly_closed_volume_keeps_cmt);
+	tap_run_test_per_name("translation pages survive repeated crashes", policies,
+			      ARRAY_SIZE(policies), crash_repeatedly_during_recovery);
+	tap_run_test_per_name("translation pages of a dead die are rebuilt", policies,
+			      ARRAY_SIZE(policies), check_dead_die_recovery);
 	return tap_run_all();
 }

@@ -311,13 +311,13 @@ static const char *const policies[] = { "baseline", "separated", "cubeftl", "tvr
 
 int main(void)
 {
-	tap_run_test_for_each_name("data of a dead die are recovered after a crash", policies,
-				   ARRAY_SIZE(policies), check_die_failure);
-	tap_run_test_for_each_name("data lost with two dies do not reappear", policies,
-				   ARRAY_SIZE(policies), check_two_die_failures);
-	tap_run_test_for_each_name("written parity is found after a crash", policies,
-				   ARRAY_SIZE(policies), check_parity_recovered);
-	tap_run_test_for_each_name("another die takes over the parity of a dead die", policies,
-				   ARRAY_SIZE(policies), check_live_die_takes_over_parity);
+	tap_run_test_per_name("data of a dead die are recovered after a crash", policies,
+			      ARRAY_SIZE(policies), check_die_failure);
+	tap_run_test_per_name("data lost with two dies do not reappear", policies,
+			      ARRAY_SIZE(policies), check_two_die_failures);
+	tap_run_test_per_name("written parity is found after a crash", policies,
+			      ARRAY_SIZE(policies), check_parity_recovered);
+	tap_run_test_per_name("another die takes over the parity of a dead die", policies,
+			      ARRAY_SIZE(policies), check_live_die_takes_over_parity);
 	return tap_run_all();
 }

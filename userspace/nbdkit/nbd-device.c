@@ -157,8 +157,9 @@ static void learn_timer_delay(struct nbd_device *device, u64 delay_ns)
 }
 
 /*
- * Wait until @job is woken, or until host time @until_ns. A thread sleeps until @lead_ns before that
- * time, and then polls the clock: a timer that is set to the past would cost as much as a sleep.
+ * Wait until @job is woken, or until host time @until_ns. A thread sleeps until @lead_ns before
+ * that time, and then polls the clock: a timer that is set to the past would cost as much as a
+ * sleep.
  * Return: the job's state; *@delay_ns is the delay of an expired timer, U64_MAX if there was none.
  */
 static enum nbd_job_state wait_with_lead(struct nbd_job *job, u64 until_ns, u64 lead_ns,

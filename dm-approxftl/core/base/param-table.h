@@ -176,7 +176,7 @@ PARAM(max_active_zones, COUNT, 1, AFTL_ACTIVE_ZONES_MAX, 14, "largest number of 
 PARAM(max_open_zones, COUNT, 0, AFTL_ACTIVE_ZONES_MAX, 0,
 	"largest number of open zones; 0: as max_active_zones")
 PARAM(zrwa, COUNT, 0, 4096, 0,
-	"zone random write area: programs of a zone whose data the buffer holds for rewrites; 0: none")
+	"zone random write area: programs of a zone that the buffer holds for rewrites; 0: none")
 PARAM(zrwa_granularity, COUNT, 1, 4096, 1,
 	"programs of a zone random write area that are committed together; divides zrwa")
 PARAM(superblock, COUNT, 0, 64, 0,

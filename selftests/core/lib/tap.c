@@ -68,8 +68,8 @@ bool tap_run(const char *name, void (*body)(void))
 	return tap_end();
 }
 
-void tap_run_test_for_each_name(const char *what, const char *const *names, u32 count,
-				void (*body)(const char *name))
+void tap_run_test_per_name(const char *what, const char *const *names, u32 count,
+			   void (*body)(const char *name))
 {
 	for (; count; count--, names++) {
 		tap_begin("%s: %s", what, *names);

@@ -18,8 +18,8 @@
 bool tap_run(const char *name, void (*body)(void));
 
 /* Run @body once for each of @names, as a test point with this name. */
-void tap_run_test_for_each_name(const char *what, const char *const *names, u32 count,
-				void (*body)(const char *name));
+void tap_run_test_per_name(const char *what, const char *const *names, u32 count,
+			   void (*body)(const char *name));
 
 /**
  * struct tap_test - a test point of TAP_TEST()
