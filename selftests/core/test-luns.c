@@ -175,11 +175,12 @@ TAP_TEST(a_full_lun_is_skipped)
 	turn = device.ftl->allocation.turn;
 	full = &device.ftl->luns[aftl_lun_by_allocation_order(&device.ftl->geo, turn)];
 	full->in_flight = full->max_valid;
-	CHECK_EQ(aftl_allocate_lun(device.ftl, to_lpn(0), AFTL_PRECISE, 0, 1)->index,
+	CHECK_EQ(aftl_allocate_lun(device.ftl, NULL, to_lpn(0), AFTL_PRECISE, 0, 1)->index,
 		 aftl_lun_by_allocation_order(&device.ftl->geo, turn + 1));
 	full->in_flight = 0;
 	device.ftl->allocation.turn = turn;
-	CHECK_EQ(aftl_allocate_lun(device.ftl, to_lpn(0), AFTL_PRECISE, 0, 1)->index, full->index);
+	CHECK_EQ(aftl_allocate_lun(device.ftl, NULL, to_lpn(0), AFTL_PRECISE, 0, 1)->index,
+		 full->index);
 }
 
 /* If all LUNs are idle, the rule "least_busy" selects them in rotation. */

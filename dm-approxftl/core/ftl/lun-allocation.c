@@ -37,7 +37,8 @@ bool aftl_alloc_reclaim_groups(struct aftl *ftl)
 bool aftl_reclaim_group_contains_lun(const struct aftl *ftl, const struct aftl_reclaim_group *group,
 				     u32 lun)
 {
-	return !group || lun / ftl->allocation.group_luns == group - ftl->allocation.groups;
+	return !group ||
+	       lun / ftl->allocation.group_luns == (u32)(group - ftl->allocation.groups);
 }
 
 static u32 count_luns_of_group(const struct aftl *ftl, const struct aftl_reclaim_group *group)
