@@ -59,7 +59,8 @@ def test_rewrites_in_a_random_write_area_program_nothing() -> None:
 def test_rewrites_need_a_random_write_area() -> None:
     refused = run_approxftl("sim", *DEVICE, *STREAM, "--zone-rewrites", "10%")
     assert refused.code and "the random write area of a zone has 0 bytes" in refused.err
-    refused = run_approxftl("sim", *DEVICE, *STREAM, "--append", "--zrwa", "16", "--buffer", "4MiB")
+    refused = run_approxftl("sim", *DEVICE, *STREAM, "--zone-append", "--zrwa", "16",
+                            "--buffer", "4MiB")
     assert refused.code and "an append to a zone with a random write area fails" in refused.err
     refused = run_approxftl("sim", *DEVICE, *STREAM, "--zrwa", "1")
     assert refused.code and "fewer than a request of 65536; raise zrwa" in refused.err
@@ -86,7 +87,7 @@ def test_the_zones_of_the_zn540_are_emulated() -> None:
 
 def test_appends_fill_the_zones_in_order() -> None:
     """Zone appends write what writes at the write pointer write; the device counts them."""
-    writes, appends = simulate_zoned_device(), simulate_zoned_device("--append")
+    writes, appends = simulate_zoned_device(), simulate_zoned_device("--zone-append")
     counted = [run["counters"].pop("zone_append_requests") for run in (writes, appends)]
     assert counted == [0, appends["counters"]["host_write_requests"]] and counted[1] > 9000
     assert writes["counters"] == appends["counters"] and writes["zones"] == appends["zones"]
@@ -99,7 +100,7 @@ def test_the_controller_takes_longer_for_appends() -> None:
               "--controller_command", "50us", "--controller_append", "100us")
     means = [get_only_run(run_sim(*DEVICE, "--program=1us", "--workload", "zones", *stream,
                                   *more))["timing"]["write_response"]["mean_ns"] / 8e3
-             for more in ((), ("--append",))]
+             for more in ((), ("--zone-append",))]
     assert means == pytest.approx([50, 150], rel=0.03)
 
 
@@ -115,7 +116,7 @@ def test_a_saved_zoned_device_is_loaded_and_written_further(tmp_path: Path) -> N
     (("--size", "24KiB"), "not a multiple of requests of 24576"),
     (("--open-zones", "15"), "leave none to go on with"),
     (("--record", "/dev/null"), "records have no resets of zones"),
-    (("--append", "--zoned", "0"), "only a device with zones has appends"),
+    (("--zone-append", "--zoned", "0"), "only a device with zones has appends"),
 ])
 def test_invalid_zone_options_are_refused(more: tuple[str, ...], why: str) -> None:
     done = run_approxftl("sim", *DEVICE, *STREAM, *more)

@@ -338,7 +338,7 @@ class Table:
         order = [] if row["operation"] == "random-write" else ["--workload=sequential"]
         if row["operation"] == "append" and self.drive.zoned:
             order = [*self.drive.zoned, "--workload=zones", f"--open-zones={row['streams']}",
-                     "--append"]
+                     "--zone-append"]
         load = Load(("--fill=none", "--write-share=100%", f"--size={size << 10}",
                      f"--depth={depth}", *order, f"--warmup={count // 4}",
                      f"--requests={count - count // 4}"))

@@ -33,7 +33,7 @@ static const struct relation excludes[] = {
 	{ "trace", "active-set" },    { "trace", "active-requests" }, { "trace", "active-others" },
 	{ "trace", "active-extent" }, { "trace", "scatter" },	     { "trace", "stride" },
 	{ "trace", "zone-size" },     { "trace", "open-zones" },     { "raid", "beside-rate" },
-	{ "trace", "append" },
+	{ "trace", "zone-append" },
 	{ "trace", "discard-share" }, { "trace", "flush-every" },    { "trace", "utilisation" },
 	{ "trace", "burst-on" },      { "trace", "burst-off" },	     { "rate", "utilisation" },
 	{ "trace", "zone-rewrites" },

@@ -93,7 +93,7 @@ SIM_OPT(active_others, SHARE, 0, 10000, "0%", "SHARE", "requests to any place of
 SIM_OPT(zone_size, BYTES, 4096, 1ULL << 50, "64MiB", "BYTES",
 	"zones of workload zones, each written from begin to end, then another one at random")
 SIM_OPT(open_zones, COUNT, 1, 1 << 16, "1", "N", "such zones at a time")
-SIM_OPT(append, SWITCH, 0, 0, NULL, NULL, "writes to a zoned device are zone appends")
+SIM_OPT(zone_append, SWITCH, 0, 0, NULL, NULL, "writes to a zoned device are zone appends")
 SIM_OPT(zone_rewrites, SHARE, 0, 10000, "0%", "SHARE",
 	"writes of workload zones that rewrite data in the zone random write area (zrwa)")
 SIM_OPT(discard_share, SHARE, 0, 10000, "0%", "SHARE", "discards among all requests")

@@ -85,8 +85,8 @@ static void write_stream_generator_json(struct json_writer *json, const struct s
 	json_decimal(json, "hot_range_percent", options->hot_range, 2);
 	if (options->scatter)
 		json_bool(json, "scatter", true);
-	if (options->append)
-		json_bool(json, "append", true);
+	if (options->zone_append)
+		json_bool(json, "zone_append", true);
 	if (options->hot_stream)
 		json_u64(json, "hot_stream", options->hot_stream);
 	write_request_sizes_json(json, "sizes", &options->size_list);

@@ -638,9 +638,9 @@ static int restrict_requests_to_zones(struct generator *generator,
 	u64 capacity = (u64)geo->zone_capacity << generator->unit_shift;
 	u32 zones = geo->zones ? (u32)(generator->footprint / zone_sectors) : 0;
 
-	if (!geo->zones && options->append)
+	if (!geo->zones && options->zone_append)
 		return aftl_fail(error, -EINVAL,
-				 "--append: only a device with zones has appends; set zoned");
+				 "--zone-append: only a device with zones has appends; set zoned");
 	if (!geo->zones)
 		return 0;
 	if (options->workload != SIM_WORKLOAD_ZONES || options->discard_share ||
@@ -658,15 +658,15 @@ static int restrict_requests_to_zones(struct generator *generator,
 				 (unsigned long long)options->open_zones, zones,
 				 (unsigned long long)config->max_active_zones);
 	generator->zone_sectors = zone_sectors;
-	generator->append = options->append;
+	generator->append = options->zone_append;
 	generator->zones = zones;
 	generator->granule = config->zrwa_granularity * aftl_units_per_program(geo)
 			     << generator->unit_shift;
 	generator->area = config->zrwa * aftl_units_per_program(geo) << generator->unit_shift;
 	generator->zone_rewrites = (u32)options->zone_rewrites;
-	if (generator->area && options->append)
+	if (generator->area && options->zone_append)
 		return aftl_fail(error, -EINVAL,
-				 "--append: an append to a zone with a random write area fails; set zrwa 0");
+				 "--zone-append: an append to a zone with a random write area fails; set zrwa 0");
 	if (generator->area ? generator->grain > generator->area : options->zone_rewrites)
 		return aftl_fail(error, -EINVAL,
 				 "--zone-rewrites, --size: the random write area of a zone has %llu bytes, fewer than a request of %llu; raise zrwa",

@@ -91,7 +91,8 @@ u32 aftl_fill_window_commit_programs(struct aftl *ftl, struct aftl_fill_window *
 		if (!window->queued[i])
 			continue;
 		aftl_commit_queued_fill_programs_of_lun(ftl, &ftl->luns[i], &runs[i], *order,
-							window->programs + i * window->queue_size,
+							window->programs +
+								(size_t)i * window->queue_size,
 							window->queued[i]);
 		window->queued[i] = 0;
 	}
@@ -137,7 +138,8 @@ void aftl_fill_window_store_l2p_entries(struct aftl *ftl, struct aftl_fill_windo
 	u32 entries[PREFETCHED];
 	u32 lpn = order.at;
 	u32 write = 0;
-	u32 done;
+	u32 count;
+	u32 left;
 	u32 i;
 
 	if (!used)
@@ -145,15 +147,13 @@ void aftl_fill_window_store_l2p_entries(struct aftl *ftl, struct aftl_fill_windo
 	if (window->steps.writes != used)
 		window->steps = find_steps_of_window(window);
 	steps = window->steps;
-	for (done = 0; done < used; done += i) {
-		u32 count = min(used - done, PREFETCHED);
-
-		for (i = 0; i < count; i++) {
+	for (left = used; left; left -= count) {
+		for (count = 0; count < left && count < PREFETCHED; count++) {
 			bool up = write + steps.up < used;
 			bool down = write >= steps.down;
 
-			at[i] = lpn;
-			entries[i] = window->entries[write];
+			at[count] = lpn;
+			entries[count] = window->entries[write];
 			prefetch(aftl_l2p_entry(ftl, lpn));
 			write += (up || !down ? steps.up : 0) - (up ? 0 : steps.down);
 			lpn = aftl_fill_order_next_lpn(&order, lpn,
