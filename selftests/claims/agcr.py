@@ -48,7 +48,7 @@ def measure_ag2_write_costs() -> list[Measured]:
 
 def measure_ag3_page_classes() -> list[Measured]:
     """Count page classes of request streams; synthetic ones are made with the paper's shares."""
-    found = [census.classify_pages(census.read_record_file_accesses(path))
+    found = [census.classify_pages(census.read_accesses_from_record_file(path))
              for path in list_record_files_of_trace_volumes().values()]
     return [pack_results_and_mean(100 * one.read_only_share for one in found),
             pack_results_and_mean(100 * one.write_only_share for one in found)]
@@ -96,7 +96,7 @@ def measure_ag6_history_windows() -> list[Measured]:
     windows = results_of_study("agcr-windows", "trace", "history")
     accuracies, right = [], True
     for name, path in list_record_files_of_trace_volumes().items():
-        accesses = census.read_record_file_accesses(path)
+        accesses = census.read_accesses_from_record_file(path)
         found = [census.apply_agcr_rule(accesses, window) for window in range(3)]
         low = [run["mode_pages"]["coarse"] for run in windows[name.partition(" ")[2]].values()]
         accuracy = [100 * share_ for share_, _ in found]

@@ -25,7 +25,7 @@ class Access(NamedTuple):
     write: bool
 
 
-def read_record_file_accesses(path: Path) -> list[Access]:
+def read_accesses_from_record_file(path: Path) -> list[Access]:
     file = aft.open_record_file(path)
     first = file.get_record_column("off_sect").astype(np.int64)
     begin = first // PAGE_SECTORS

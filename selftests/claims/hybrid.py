@@ -51,7 +51,7 @@ def run_hybrid_policy_with_components(*on: str) -> Ablation:
 HYBRID_COLUMNS = "program us of a unit: host's, all; sensing us; erases; wear of one"
 
 
-def report_hy1_single_hybrid_components() -> list[Claim]:
+def report_hy1_each_hybrid_component_alone() -> list[Claim]:
     """Report the gain and the cost of each part of hybrid alone."""
     none = run_hybrid_policy_with_components()
     result = [make_claim_row("HY-1", f"hybrid without parts ({HYBRID_COLUMNS})", "-",
@@ -132,7 +132,7 @@ def report_hy3_hybrid_component_combinations() -> list[Claim]:
 
 
 CLAIMS: dict[str, Callable[[], list[Claim]]] = {
-    "HY-1": report_hy1_single_hybrid_components,
+    "HY-1": report_hy1_each_hybrid_component_alone,
     "HY-2": report_hy2_removed_hybrid_components,
     "HY-3": report_hy3_hybrid_component_combinations,
 }

@@ -217,8 +217,8 @@ def replay_trace_on_devices(path: Path) -> Played:
         capacity = data_members * FOLDED // 2**20 * 2**20
         folded = convert_real_trace(path, f"--fold={capacity}", name=f"{path.stem}-{capacity}")
         assert folded, "it has been read before"
-        written = sum(one.pages * census.PAGE for one in census.read_record_file_accesses(folded)
-                      if one.write)
+        accesses = census.read_accesses_from_record_file(folded)
+        written = sum(one.pages * census.PAGE for one in accesses if one.write)
         repeat = max(1, 2 * capacity // max(1, written))
         return results_of_study("ressd-traces", on=on, given={
             "trace": folded.stem, "repeat": min(repeat, 1000)})
@@ -563,7 +563,7 @@ def measure_requests_to_plane(volume: str) -> list[float]:
     ]
 
 
-def measure_re20_single_volumes() -> list[Measured]:
+def measure_re20_for_each_trace_volume() -> list[Measured]:
     """Measure the requests to one plane for each volume of Table 6; average over the volumes."""
     by_volume = {row[0]: measure_requests_to_plane(row[0]) for row in PUBLISHED}
     (pages, erases, erases_tlc, erases_ours, each, collection, host, collected, displaced, read,
@@ -695,7 +695,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     "RE-16": measure_re16_layer_counts,
     "RE-17": measure_re17_rss_raid_on_paper_load,
     "RE-19": measure_re19_short_lived_data,
-    "RE-20": measure_re20_single_volumes,
+    "RE-20": measure_re20_for_each_trace_volume,
     "RE-22": measure_re22_worked_examples,
     "RE-A": ablate_ressd,
 }

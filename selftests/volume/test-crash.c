@@ -468,7 +468,7 @@ static void fail_random_die(struct life *life)
 		 0);
 }
 
-/* Rarely fail a die, preferably if data may wait for PLP slots; then the power may fail, too. */
+/* Rarely fail a die, more often if buffered data may wait for PLP slots; then maybe the power. */
 static void fail_die_then_power(struct life *life)
 {
 	const struct aftl *ftl = life->durable.device.ftl;

@@ -115,7 +115,7 @@ static const char *draw_policy_for_pair_test(struct life *life, const struct aft
 	return life->set->policy;
 }
 
-/* Draw parameters that belong to no feature, if the device still accepts them. */
+/* Draw the parameters that no tested feature sets; keep those with which the device is valid. */
 static void draw_params_outside_features(struct life *life, struct aftl_config *config)
 {
 	struct aftl_config drawn = *config;

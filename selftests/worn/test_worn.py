@@ -402,7 +402,7 @@ def test_sampled_stacks_and_failures_have_the_documented_outcome(seed: str) -> N
 
 
 @pytest.mark.long
-def test_the_script_of_a_reduced_matrix_cell_repeats_its_outcome(tmp_path: Path) -> None:
+def test_the_script_of_a_minimised_cell_repeats_its_outcome(tmp_path: Path) -> None:
     """The script that `worn --reduce` prints needs no other file, and runs in any directory."""
     done = run_program(BUILD / "approxftl", "worn", "--cell", "ext4/bad-copies", "--only", "1-3",
                        "--kernel", choose_guest_kernel(), "--reduce")

@@ -144,7 +144,10 @@ static bool may_page_store_parity_of_precise_page(const struct aftl_chip *chip,
 	return attr && aftl_page_class(attr) == AFTL_PRECISE;
 }
 
-/* Modes BETWEEN and AFTER (ApproxFTL) are legal only at their checkerboard positions of a block. */
+/*
+ * The modes of approximate pages that are programmed between and after the precise pages of a
+ * checkerboard block (ApproxFTL) are legal only at the positions that the checkerboard gives them.
+ */
 static bool does_mode_fit_page_position(const struct aftl_chip *chip,
 					const struct aftl_program_command *program)
 {

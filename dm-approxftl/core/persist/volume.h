@@ -265,9 +265,9 @@ int __must_check aftl_volume_persist_unit(struct aftl_volume *volume, u32 tag,
 					  struct aftl_plp_entry *entry, u64 *offset);
 
 /*
- * Return true if buffered pages that wait for a PLP slot must get one before the next erase or
- * reprogram or, with @bad, before a block is retired. Until then aftl_volume_record_...() of such a
- * change returns -EAGAIN.
+ * Return true if the volume cannot record an erase or a reprogram yet or, with @bad, the retirement
+ * of a block, because buffered pages wait for a PLP slot. aftl_volume_record_...() of such a change
+ * returns -EAGAIN then.
  */
 bool aftl_volume_awaits_plp_slots(const struct aftl_volume *volume, bool bad);
 
