@@ -139,11 +139,12 @@ def test_only_a_whole_check_repeats_a_failed_test(tree_of_tests: Tree,
 
 @pytest.mark.parametrize("finding", [
     "echo not ok 1 - the log is clean", "echo 'x.c:3:4: runtime error: overflow' >&2; exit 1",
-    "echo '==1==ERROR: AddressSanitizer: use after free' >&2; exit 1"])
+    "echo '==1==ERROR: AddressSanitizer: use after free' >&2; exit 1", "kill -SEGV $$",
+    "sleep infinity"])
 def test_a_second_run_does_not_excuse_a_finding(tree_of_tests: Tree, finding: str) -> None:
     once = FAILS_ONCE.replace("echo not ok 1 - one; exit", finding)
     tree_of_tests.add_tap_script("core", f"cd '{tree_of_tests.top}/selftests'; {once}")
-    status, output = tree_of_tests.run_tests()
+    status, output = tree_of_tests.run_tests("--quiet", "1")
     assert status == 1 and "again" not in output
 
 
