@@ -190,8 +190,9 @@ static void write_add_to_lun_queue(struct aftl *ftl, struct aftl_lun *lun, u32 l
 	write_queue_append(ftl, lun, lane, index);
 	if (bind->left)
 		bind->left--;
-	ftl->stats.counters.other_group_units +=
-		!aftl_reclaim_group_contains_lun(ftl, group, lun->index);
+	if (unlikely(group))
+		ftl->stats.counters.other_group_units +=
+			!aftl_reclaim_group_contains_lun(ftl, group, lun->index);
 	wake_lun_for_new_write(ftl, lun);
 }
 
