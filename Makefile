@@ -138,8 +138,9 @@ $$($(1)_dir)/flags: FORCE
 endef
 $(foreach v,$(if $(filter $(plain_dir),$(test_dir)),,plain) test fuzz,$(eval $(call variant,$(v))))
 
-# Link-time optimisation for the code that runs for each simulated request. Not with a user's OPT=,
-# and not with clang, whose linker is in another package.
+# Link-time optimisation and -O3, which saves a tenth of the processor time of steady garbage
+# collection, for the code that runs for each simulated request. Not with a user's OPT=, and not
+# with clang, whose linker is in another package.
 ifeq ($(origin OPT)$(SAN)$(findstring clang,$(CC)),file)
 $(foreach part,dm-approxftl/core userspace/host userspace/sim,$(plain_dir)/obj/$(part)/%.o): \
 	private OPT := -O3 -flto=auto

@@ -9,7 +9,7 @@
 
 #include "store/ring.c"
 
-/* What another task does while aftl_dev_reserve_ops() allocates memory; NULL: nothing. */
+/* kmalloc_node() calls this function, which stands for another task; NULL: no task runs. */
 static void (*meanwhile)(void);
 
 void *kmalloc_node(size_t bytes, int gfp, int node)
