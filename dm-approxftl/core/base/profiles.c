@@ -164,6 +164,7 @@ static const struct setting drive_settings[] = {
 	{ "bits", 3 },
 	{ "page", 16384 },
 	{ "gc", 100 },
+	{ "gc_idle_limit", AFTL_GC_IDLE_FIXED }, /* the drives' values of gc were fitted with it */
 	{ "allocate", AFTL_ALLOCATE_least_busy },
 	{ "buffer_safe", AFTL_ON },
 	{ "buffer_hold", 1000 * MS },
