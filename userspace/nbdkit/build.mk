@@ -3,6 +3,8 @@
 # The plugin of nbdkit, from the position-independent objects of libapproxftl-sim.
 
 sees_userspace/nbdkit := $(own) userspace/approxftl
+sees_selftests/nbdkit := $(own) userspace/nbdkit selftests/core/lib
+tested_nbdkit := userspace/nbdkit/timer-lead.c
 
 nbd_plugin := $(plain_dir)/nbdkit-approxftl-plugin.so
 

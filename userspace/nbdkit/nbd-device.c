@@ -138,34 +138,15 @@ static enum nbd_job_state wait_until_job_is_woken(struct nbd_job *job, u64 until
 	}
 }
 
-/* Timers from which learn_timer_delay() takes the shortest delay, and the longest lead. */
-#define TIMER_PERIOD 64
-#define LEAD_MAX_NS 30000ULL
-
 /*
- * Learn how late threads continue after their timers, at least: a sleeping processor needs some 15
- * us to wake up. Timers are set earlier by this time, so that threads continue when events are due.
- */
-static void learn_timer_delay(struct nbd_device *device, u64 delay_ns)
-{
-	device->least_delay_ns = min(device->least_delay_ns, delay_ns);
-	if (++device->timers < TIMER_PERIOD)
-		return;
-	device->lead_ns = min(device->least_delay_ns, LEAD_MAX_NS);
-	device->least_delay_ns = U64_MAX;
-	device->timers = 0;
-}
-
-/*
- * Wait until @job is woken, or until host time @until_ns. A thread sleeps until @lead_ns before
- * that time, and then polls the clock: a timer that is set to the past would cost as much as a
+ * Wait until @job is woken, or until host time @until_ns. A thread sleeps until @timer_ns, which is
+ * not later, and then polls the clock: a timer that is set to the past would cost as much as a
  * sleep.
  * Return: the job's state; *@delay_ns is the delay of an expired timer, U64_MAX if there was none.
  */
-static enum nbd_job_state wait_with_lead(struct nbd_job *job, u64 until_ns, u64 lead_ns,
+static enum nbd_job_state wait_with_lead(struct nbd_job *job, u64 until_ns, u64 timer_ns,
 					 u64 *delay_ns)
 {
-	u64 timer_ns = until_ns == U64_MAX ? U64_MAX : until_ns - lead_ns;
 	enum nbd_job_state state = NBD_JOB_IN_FLIGHT;
 	u64 now_ns = get_host_now_ns();
 
@@ -207,7 +188,7 @@ static void record_job_lateness(struct nbd_device *device, u64 due_ns)
 static bool unlock_and_wait_for_event(struct nbd_device *device, struct nbd_job *job)
 {
 	u64 until_ns = get_host_ns_of_unawaited_event(device);
-	u64 lead_ns = device->lead_ns;
+	u64 timer_ns = timer_lead_compute_timer_ns(&device->timer_lead, until_ns);
 	enum nbd_job_state state;
 	u64 delay_ns;
 
@@ -216,12 +197,12 @@ static bool unlock_and_wait_for_event(struct nbd_device *device, struct nbd_job 
 	job->state = NBD_JOB_IN_FLIGHT;
 	add_nbd_job_to_waiting_list(device, job);
 	pthread_mutex_unlock(&device->lock);
-	state = wait_with_lead(job, until_ns, lead_ns, &delay_ns);
+	state = wait_with_lead(job, until_ns, timer_ns, &delay_ns);
 	if (state == NBD_JOB_COMPLETE && until_ns == U64_MAX)
 		return false;
 	pthread_mutex_lock(&device->lock);
 	if (delay_ns != U64_MAX)
-		learn_timer_delay(device, delay_ns);
+		timer_lead_learn_delay(&device->timer_lead, delay_ns);
 	if (job->link)
 		unlink_waiting_job(job);
 	if (until_ns != U64_MAX && device->armed_ns == until_ns)
@@ -581,7 +562,7 @@ int nbd_device_open(struct nbd_device *device, struct aftl_error *error)
 	pthread_mutex_init(&device->lock, NULL);
 	pthread_mutex_init(&device->late_lock, NULL);
 	device->armed_ns = U64_MAX;
-	device->least_delay_ns = U64_MAX;
+	timer_lead_init(&device->timer_lead);
 	device->start_ns = aftl_device_time_ns(device->ftl);
 	device->start_host_ns = get_host_now_ns();
 	return 0;

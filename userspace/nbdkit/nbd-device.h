@@ -15,6 +15,7 @@
 #include "core/ftl/ftl.h"
 #include "core-memory.h"
 #include "target-line.h"
+#include "timer-lead.h"
 
 #define NBD_SECTOR 512
 
@@ -38,10 +39,7 @@ struct nbd_volume;
  * @start_ns: device time at @start_host_ns
  * @start_host_ns: host time since which device time passes
  * @armed_ns: earliest host time at which a waiting thread wakes up; U64_MAX if there is none
- * @lead_ns: time by which the timer of a waiting thread is set earlier, see
- *	learn_timer_delay()
- * @least_delay_ns: shortest delay of a timer in the current period
- * @timers: timers that have expired in the current period
+ * @timer_lead: how much earlier than @armed_ns the timer of a waiting thread is set
  * @waiting: jobs of waiting threads
  * @late_lock: protects @late
  * @late: host time from when a job was due until its thread went on
@@ -58,9 +56,7 @@ struct nbd_device {
 	u64 start_ns;
 	u64 start_host_ns;
 	u64 armed_ns;
-	u64 lead_ns;
-	u64 least_delay_ns;
-	u32 timers;
+	struct timer_lead timer_lead;
 	struct nbd_job *waiting;
 	pthread_mutex_t late_lock;
 	struct aftl_histogram late;
