@@ -142,7 +142,8 @@ $(foreach v,$(if $(filter $(plain_dir),$(test_dir)),,plain) test fuzz,$(eval $(c
 # collection, for the code that runs for each simulated request. Not with a user's OPT=, and not
 # with clang, whose linker is in another package.
 ifeq ($(origin OPT)$(SAN)$(findstring clang,$(CC)),file)
-$(foreach part,dm-approxftl/core userspace/host userspace/sim,$(plain_dir)/obj/$(part)/%.o): \
+hot_objects := $(foreach part,dm-approxftl/core userspace/host userspace/sim,obj/$(part)/%.o)
+$(addprefix $(plain_dir)/,$(hot_objects)) $(addprefix $(plain_dir)/libsim/,$(hot_objects)): \
 	private OPT := -O3 -flto=auto
 endif
 

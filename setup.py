@@ -28,7 +28,7 @@ OPTIONS = {"build": {"build_base": str(WORK)}, "egg_info": {"egg_base": str(WORK
 def build_simulator(package: Path, folder: Path) -> None:
     """Compile library and program; userspace/libsim/build.mk builds the same library with make."""
     compiler = shlex.split(os.environ.get("CC", "cc"))
-    flags = ["-std=gnu11", "-O2", "-fPIC", "-fno-semantic-interposition",
+    flags = ["-std=gnu11", "-O3", "-fPIC", "-fno-semantic-interposition",
              *shlex.split(os.environ.get("CFLAGS", "")),
              *(word for name in INCLUDES for word in ("-I", str(TOP / name)))]
     sources = [TOP / "userspace/python/program.c",

@@ -190,7 +190,7 @@ static int add_block_of_page_map_option(struct sim_options *options, const char 
 					struct aftl_error *error)
 {
 	struct aftl_error unused;
-	u64 block;
+	u64 block = 0;
 
 	if (aftl_parse_value(AFTL_PARAM_COUNT, NULL, item, &block, &unused) || block > U32_MAX)
 		return aftl_fail(error, -EINVAL,
