@@ -121,6 +121,24 @@ TAP_TEST(huge_pages_are_used_up_to_the_size_of_memory_in_total)
 	}
 }
 
+TAP_TEST(large_arrays_of_malloc_can_have_huge_pages)
+{
+	size_t bytes = 2 * HUGE_PAGE - 1;
+	char *small = malloc(bytes), *large = malloc(2 * bytes);
+
+	if (!small || !large)
+		tap_bail_out("no memory for %zu bytes", bytes);
+	core_memory_advise_huge_pages(small, bytes);
+	core_memory_advise_huge_pages(large, 2 * bytes);
+	if (!access("/sys/kernel/mm/transparent_hugepage", F_OK)) {
+		CHECK(!has_mapping_flag(small + bytes / 2, " hg"));
+		CHECK(has_mapping_flag(large + bytes, " hg"));
+	}
+	memset(large, 0xa5, 2 * bytes);
+	free(small);
+	free(large);
+}
+
 TAP_TEST(allocations_larger_than_memory_are_refused)
 {
 	CHECK(!core_memory_alloc(NULL, SIZE_MAX / 2));

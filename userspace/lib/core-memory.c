@@ -69,6 +69,14 @@ static void unmap_huge_pages(void *memory, size_t bytes)
 	munmap(memory, round_up_to_huge_page(bytes));
 	atomic_fetch_sub(&in_use, round_up_to_huge_page(bytes));
 }
+
+void core_memory_advise_huge_pages(void *memory, size_t bytes)
+{
+	size_t skip = -(size_t)memory & (HUGE_PAGE - 1);
+
+	if (is_allocation_large(bytes))
+		madvise((char *)memory + skip, (bytes - skip) & ~(HUGE_PAGE - 1), MADV_HUGEPAGE);
+}
 #else
 static bool is_allocation_large(size_t bytes __maybe_unused)
 {
@@ -81,6 +89,10 @@ static void *map_huge_pages(size_t bytes __maybe_unused)
 }
 
 static void unmap_huge_pages(void *memory __maybe_unused, size_t bytes __maybe_unused)
+{
+}
+
+void core_memory_advise_huge_pages(void *memory __maybe_unused, size_t bytes __maybe_unused)
 {
 }
 #endif

@@ -10,4 +10,7 @@ void *core_memory_alloc(void *host, size_t bytes);
 void *core_memory_alloc_or_exit(void *host, size_t bytes);
 void core_memory_free(void *host, void *memory, size_t bytes);
 
+/* Back a large array of malloc() that will be filled from its begin by huge pages, if possible. */
+void core_memory_advise_huge_pages(void *memory, size_t bytes);
+
 #endif

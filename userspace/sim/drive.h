@@ -41,7 +41,7 @@ int sim_report_overload(u64 after_ns, struct aftl_error *error);
  * @pool: free requests
  * @log: receives the requests of the stream, or NULL
  * @observes: the pool has struct observed_request, and the core accounts what requests wait for
- * @observe: called for each request of the stream that is complete, if @observes
+ * @observe: called for each request of the stream that is complete, if @observes; or NULL
  * @base_ns: device time at which the stream begins
  * @submitted: requests of the stream so far
  * @limit: maximum number of requests to submit

@@ -2,25 +2,33 @@
 #include <stdlib.h>
 
 #include "checked-memory.h"
+#include "core-memory.h"
 #include "request-log.h"
 
 #define LEAST_ROOM 4096
+
+static void *resize_log_column(void *column, u64 room, size_t size)
+{
+	column = memory_resize(column, room, size);
+	core_memory_advise_huge_pages(column, room * size);
+	return column;
+}
 
 static void grow_request_log(struct request_log *log)
 {
 	u64 room = log->room ? 2 * log->room : LEAST_ROOM;
 
-	log->arrival_ns = memory_resize(log->arrival_ns, room, sizeof(*log->arrival_ns));
-	log->response_ns = memory_resize(log->response_ns, room, sizeof(*log->response_ns));
-	log->waiting_ns = memory_resize(log->waiting_ns, room, sizeof(*log->waiting_ns));
-	log->offset = memory_resize(log->offset, room, sizeof(*log->offset));
-	log->bytes = memory_resize(log->bytes, room, sizeof(*log->bytes));
-	log->lpn = memory_resize(log->lpn, room, sizeof(*log->lpn));
-	log->op = memory_resize(log->op, room, sizeof(*log->op));
-	log->class = memory_resize(log->class, room, sizeof(*log->class));
-	log->queue = memory_resize(log->queue, room, sizeof(*log->queue));
-	log->failed = memory_resize(log->failed, room, sizeof(*log->failed));
-	log->reason = memory_resize(log->reason, room, sizeof(*log->reason));
+	log->arrival_ns = resize_log_column(log->arrival_ns, room, sizeof(*log->arrival_ns));
+	log->response_ns = resize_log_column(log->response_ns, room, sizeof(*log->response_ns));
+	log->waiting_ns = resize_log_column(log->waiting_ns, room, sizeof(*log->waiting_ns));
+	log->offset = resize_log_column(log->offset, room, sizeof(*log->offset));
+	log->bytes = resize_log_column(log->bytes, room, sizeof(*log->bytes));
+	log->lpn = resize_log_column(log->lpn, room, sizeof(*log->lpn));
+	log->op = resize_log_column(log->op, room, sizeof(*log->op));
+	log->class = resize_log_column(log->class, room, sizeof(*log->class));
+	log->queue = resize_log_column(log->queue, room, sizeof(*log->queue));
+	log->failed = resize_log_column(log->failed, room, sizeof(*log->failed));
+	log->reason = resize_log_column(log->reason, room, sizeof(*log->reason));
 	log->room = room;
 }
 

@@ -517,7 +517,8 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 		.options = options,
 		.drive = {
 			.note = observe_submitted_request,
-			.observe = observe_completed_request,
+			.observe = options->record || options->slowest ?
+					   observe_completed_request : NULL,
 			.observes = options->log || options->record || options->slowest,
 		},
 		.warmup = options->warmup,
