@@ -4,9 +4,11 @@
 
 The command and the library perform the same runs in alternation, and the lowest processor time of
 each counts. A run that keeps its requests is compared with a command that writes the same
-properties of each request to a record file, because both observe each request. The cost of a
-call is what a request takes by Device.write(), minus what it takes in submit() at depth 1.
-With --strict, a missed limit is exit status 1.
+properties of each request to a record file, because both observe each request; its ratio to a
+command that observes no request is printed without a limit. A batch of Device.submit() is compared
+with a command whose requests have the same operation and depth. The cost of a call is what a
+request takes by Device.write(), minus what it takes in submit() at depth 1. With --strict, a missed
+limit is exit status 1.
 """
 
 import resource
@@ -75,6 +77,21 @@ def find_least_simulation_cpu_s(options: Mapping[str, Any], rounds: int,
     return {name: min(one[name] for one in found) for name in ways}
 
 
+def find_least_batch_cpu_s(op: str, requests: int, rounds: int) -> dict[str, float]:
+    """Return the lowest processor times of a command and of a batch of random requests."""
+    options = {"profile": "demo", "requests": requests, "workload": "uniform", "depth": 32,
+               "write_share": float(op == "write")}
+    pages = np.random.default_rng(1).integers(0, aftl.Device(profile="demo").logical_pages,
+                                              requests)
+    ways: dict[str, Callable[[], float]] = {
+        "command": lambda: measure_command_cpu_s(options),
+        "library": lambda: measure_library_cpu_s(
+            lambda: aftl.Device(profile="demo").submit(op, pages, depth=32)),
+    }
+    found = [{name: way() for name, way in ways.items()} for _ in range(rounds)]
+    return {name: min(one[name] for one in found) for name in ways}
+
+
 def measure_write_call_us(requests: int, rounds: int) -> float:
     """Return the cost of a call of write() in addition to the simulation."""
     pages = np.random.default_rng(1).integers(0, 50000, requests)
@@ -94,7 +111,8 @@ def main() -> int:
     args = parser.parse_args()
     require_built_program(BUILD / "approxftl")
     requests = int(1000000 * args.scale)
-    cases, bars = [], []
+    cases: list[dict[str, Any]] = []
+    bars = []
     with tempfile.TemporaryDirectory() as folder:
         for name, case in CASES.items():
             options = {"profile": "demo", "requests": requests, **case}
@@ -105,12 +123,19 @@ def main() -> int:
                      Bar(f"{name}: with requests, beside --record",
                          found["library with requests"] / found["command with record"],
                          RATIO_LIMIT, "", least=False)]
+    for op in ("read", "write"):
+        found = find_least_batch_cpu_s(op, requests, args.rounds)
+        cases.append({"name": f"batch of random {op}s", "cpu_s": list(found.values()), **found})
+        bars.append(Bar(f"batch of random {op}s, beside the command",
+                        found["library"] / found["command"], RATIO_LIMIT, "", least=False))
     call_us = measure_write_call_us(max(requests // 10, 1000), args.rounds)
     bars.append(Bar("a call of write()", call_us, CALL_LIMIT_US, "us", least=False))
     titles = ["command", "library", "command with record", "library with requests"]
-    print_table_in_columns([["processor time, s", *titles],
-                            *([str(case["name"]), *(f"{case[title]:.3f}" for title in titles)]
-                              for case in cases)])
+    rows = [[case["name"], *(f"{case[title]:.3f}" if title in case else "-"
+                                  for title in titles),
+             f"{case[titles[-1]] / case['command']:.2f}" if titles[-1] in case else "-"]
+            for case in cases]
+    print_table_in_columns([["processor time, s", *titles, "with requests : command"], *rows])
     print()
     print_limits(bars)
     write_result_json(args.json, {"approxftl_bench_python_format": [1, 0], "cases": cases,

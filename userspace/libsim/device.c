@@ -17,6 +17,8 @@
 #include "run.h"
 
 #define DEPTH_MAX 65536U
+/* Requests of a batch whose prefetches are issued back to back, so that they overlap. */
+#define PREFETCHED 16U
 
 /**
  * struct device_request - a request in flight
@@ -261,13 +263,30 @@ static void init_free_request_list(struct simlib_device *device, struct device_r
 	}
 }
 
+/* Prefetch the mapping of the next requests, and the L2P entries of as many after these. */
+static void prefetch_mappings_of_batch(const struct batch *batch, u64 i)
+{
+	const struct aftl *ftl = batch->device->ftl;
+	u64 end = min(i + PREFETCHED, batch->count);
+
+	for (; i < end; i++)
+		aftl_prefetch_ppn_state(ftl, (u32)batch->lpn[i], batch->op == AFTL_OP_READ);
+	for (end = min(i + PREFETCHED, batch->count); i < end; i++)
+		aftl_prefetch_l2p_entry(ftl, (u32)batch->lpn[i]);
+}
+
 static int submit_request_batch(struct simlib_job *job, const struct batch *batch)
 {
 	struct simlib_device *device = batch->device;
 
-	for (u64 i = 0; i < batch->count && !is_stop_requested_for_this_thread(); i++) {
+	for (u64 i = 0; i < batch->count; i++) {
 		struct device_request *own;
 
+		if (i % PREFETCHED == 0) {
+			if (is_stop_requested_for_this_thread())
+				break;
+			prefetch_mappings_of_batch(batch, i);
+		}
 		while (!device->free)
 			if (!wait_for_simlib_completion(device))
 				return EXIT_FAILED;
