@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Settings of all Python tests: no test of hypothesis fails because the machine is busy.
 
-Of the tests marked `in_turn`, which take long, `make check` runs a third in each commit.
+Of the tests marked `in_turn`, which take long, `make check` runs a sixth in each commit.
 """
 
 import os
@@ -18,7 +18,7 @@ LEFT = pytest.StashKey[int]()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Select a third of the `in_turn` tests: AFTL_PHASE is 1/3 in one commit, 2/3 in the next.
+    """Select a sixth of the `in_turn` tests: AFTL_PHASE is 1/6 in one commit, 2/6 in the next.
 
     Tests with the same argument of `in_turn` run in the same commits, as they share a fixture.
     """

@@ -219,6 +219,7 @@ def test_apps_with_one_seed_write_the_same_files(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("app", SMALL)
+@pytest.mark.in_turn
 def test_output_quality_falls_with_bit_errors(app: str, tmp_path: Path) -> None:
     means = []
     for rate in (1e-5, 2e-4, 4e-3, 5e-2):

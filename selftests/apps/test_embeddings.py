@@ -48,6 +48,7 @@ def test_damaged_vectors_are_not_found() -> None:
 
 @pytest.mark.parametrize(("kind", "planes", "rate"), [
     ("bfloat16", 7, 2e-2), ("int8", 8, 5e-3), ("bfloat16", 16, 2e-4)])
+@pytest.mark.in_turn
 def test_recall_falls_as_the_error_rate_predicts(kind: str, planes: int, rate: float, tmp_path: Path
                                                  ) -> None:
     for seed in range(3):

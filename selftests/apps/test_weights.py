@@ -71,6 +71,7 @@ def test_stored_weights_are_rounded_to_the_nearest_even() -> None:
 @pytest.mark.parametrize(("kind", "planes", "rate"), [
     ("bfloat16", 7, 2e-2), ("int8", 4, 2e-2), ("int8", 8, 2e-2), ("bfloat16", 16, 1e-4),
 ])
+@pytest.mark.in_turn
 def test_accuracy_falls_as_the_error_rate_predicts(kind: str, planes: int, rate: float,
                                                    tmp_path: Path) -> None:
     for seed in SEEDS:

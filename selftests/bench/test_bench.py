@@ -37,6 +37,7 @@ def run_benchmark(name: str, folder: Path, *arguments: str | Path) -> tuple[dict
 
 
 @pytest.mark.parametrize("name", BENCHES)
+@pytest.mark.in_turn
 def test_each_benchmark_writes_a_result_file(name: str, tmp_path: Path) -> None:
     if name == "bench_nbd" and not (PLUGIN.exists() and shutil.which("nbdkit")):
         pytest.skip("nbdkit and nbdkit-plugin-dev are not installed")

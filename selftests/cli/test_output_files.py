@@ -597,6 +597,7 @@ def check_command_refused(line: str, code: int, place: Path) -> None:
 
 
 @pytest.mark.parametrize(("line", "name"), list_commands_with_inputs())
+@pytest.mark.in_turn
 def test_exit_status_is_3_for_missing_and_1_for_invalid_inputs(line: str, name: str,
                                                                copied_inputs: Path) -> None:
     (copied_inputs / name).unlink(missing_ok=True)
@@ -615,6 +616,7 @@ def test_exit_status_is_3_for_missing_and_1_for_invalid_inputs(line: str, name: 
 
 
 @pytest.mark.parametrize("words", list_verbs_and_programs(), ids=make_pytest_parameter_id)
+@pytest.mark.in_turn
 def test_printing_help_to_a_full_disk_fails(words: Words) -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([*make_verb_command(words), "--help"], stdout=full,
@@ -629,6 +631,7 @@ def test_printing_help_to_a_full_disk_fails(words: Words) -> None:
 
 @pytest.mark.parametrize("words", [words for words in COMMANDS if words not in SILENT],
                          ids=make_pytest_parameter_id)
+@pytest.mark.in_turn
 def test_writing_results_to_a_full_disk_fails(words: Words, copied_inputs: Path) -> None:
     line = make_command_with_output(words, "", "")
     if words == ("trace", "convert") or words[:2] in (("trace", "tag"), ("trace", "fix")):
@@ -648,6 +651,7 @@ def test_closed_standard_output_is_not_reused_for_files(copied_inputs: Path) -> 
 
 
 @pytest.mark.parametrize("words", list(COMMANDS), ids=make_pytest_parameter_id)
+@pytest.mark.in_turn
 def test_verbs_work_in_the_c_locale(words: Words, copied_inputs: Path) -> None:
     """Verbs work in the C locale without UTF-8 mode, since file names are bytes."""
     name = b"\xc3\x9cbung \xff".decode(errors="surrogateescape")
@@ -730,6 +734,7 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
     *((words, SIGNALS[at % len(SIGNALS)]) for at, words in enumerate(LONG)),
     (("sim",), signal.SIGINT), (("sim",), signal.SIGHUP), (("study", "run"), signal.SIGHUP),
     (("replay",), signal.SIGTERM)], ids=make_pytest_parameter_id)
+@pytest.mark.in_turn
 def test_signals_leave_no_temporary_file(words: Words, number: signal.Signals,
                                          copied_inputs: Path) -> None:
     long = LONG[words]
@@ -766,6 +771,7 @@ stderr=subprocess.DEVNULL)
     assert long.kept(copied_inputs)
 
 
+@pytest.mark.in_turn
 def test_outputs_of_an_interrupted_run_are_marked(copied_inputs: Path) -> None:
     """All output of an interrupted run says that it was interrupted; so do its reports."""
     line = ("sim --requests 1000000000 --quiet --json=i.json --timeline t.json --record i.aft "

@@ -293,6 +293,7 @@ def test_linked_files_exist(path: Path) -> None:
         assert not anchor or anchor in list_heading_anchors(there), target
 
 
+@pytest.mark.in_turn
 def test_the_site_has_every_page_and_no_dead_link(tmp_path: Path) -> None:
     """Sphinx reports a page that no table of contents lists, and broken links between pages."""
     assert shutil.which("sphinx-build"), "apt-get install python3-sphinx python3-myst-parser"

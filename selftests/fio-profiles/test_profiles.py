@@ -31,6 +31,7 @@ def run_profile(profile: Path) -> dict[str, Json]:
 
 
 @pytest.mark.parametrize("profile", FOR_FILES, ids=lambda path: path.stem)
+@pytest.mark.in_turn
 def test_each_profile_runs_on_a_file(profile: Path) -> None:
     for name, job in run_profile(profile).items():
         assert job["error"] == 0

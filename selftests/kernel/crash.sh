@@ -11,8 +11,8 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
-states=${AFTL_CRASH_STATES:-$(share 24)}
-seed=${AFTL_CRASH_SEED:-$turn}
+states=${AFTL_CRASH_STATES:-$(share 36)}
+seed=${AFTL_CRASH_SEED:-$((turn + in_all * (phase - 1)))}
 part=1/1
 [ "$states" != 0 ] || part=${AFTL_CRASH_PART:-$part}
 needs_program "$approxftl"

@@ -500,7 +500,7 @@ def fuzz_interface(kind: type[Subject], number: int, *arguments: object,
                    privileged: bool = True) -> None:
     """Fuzz an interface with at least NUMBER inputs."""
     draw = random.Random(f"{os.environ.get('AFTL_FUZZ_SEED') or SEED} "
-                         f"{os.environ.get('AFTL_TURN', '')}")
+                         f"{os.environ.get('AFTL_TURN', '')} {os.environ.get('AFTL_PHASE', '')}")
     reached = Reached()
     if not privileged:
         drop_privileges()

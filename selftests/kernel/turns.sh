@@ -3,7 +3,7 @@
 #
 # Kernels share the test points that do not depend on the kernel. Source this file.
 # AFTL_TURN is 1/3 on the first of three kernels, then 2/3 and 3/3.
-# AFTL_PHASE is 1/3 for one commit, 2/3 for the next. Without the two variables all points run.
+# AFTL_PHASE is 1/6 for one commit, 2/6 for the next. Without the two variables all points run.
 
 turn=${AFTL_TURN:-1/1}
 in_all=${turn#*/}
@@ -59,10 +59,11 @@ those_in_turn()
 	done
 }
 
-# share NUMBER: print how many of NUMBER random test cases this kernel runs
+# share NUMBER: print how many of NUMBER random test cases this kernel runs; half of its share if the
+# commits divide the test points, too
 share()
 {
-	echo $((($1 + in_all - 1) / in_all))
+	echo $((($1 + in_all - 1) / in_all / (phases > 1 ? 2 : 1)))
 }
 
 # processors NUMBER: give the guest 1 or 2 processors, if several kernels share the test points

@@ -266,8 +266,8 @@ in_turn 'a volume with two shards keeps zones' survives_a_restart $(in_two "$wai
 ktap_test_run 'a flush costs the same with a larger buffer' flush_of_an_empty_buffer
 create aftl-zones ram $(in_two "$zones") || exit 1
 in_turn 'zones alternate between two shards' go_round
-# Every second kernel tests the file systems on two shards, the other kernels on one FTL.
-if [ $((turn % 2)) -ne 0 ]; then
+# The file systems are on two shards in every second kernel and commit, else on one FTL.
+if [ $(((turn + phase) % 2)) -eq 0 ]; then
 	dmsetup remove aftl-zones && create aftl-zones ram $zones || exit 1
 fi
 create aftl-meta ram $small || exit 1

@@ -433,6 +433,7 @@ def make_initramfs(stage: Stage, *words: str) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_the_initramfs_has_copies_of_this_machines_files(fake_qemu: Stage) -> None:
     """An initramfs copies host files, links and parent folders, unless it is built without them."""
     fake_qemu.kernel = fake_qemu.kernel.rename(fake_qemu.kernel.with_name(RELEASE))
@@ -453,6 +454,7 @@ def test_the_initramfs_has_copies_of_this_machines_files(fake_qemu: Stage) -> No
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_changed_host_files_are_copied_into_the_initramfs_again(fake_qemu: Stage) -> None:
     fake_qemu.kernel = fake_qemu.kernel.rename(fake_qemu.kernel.with_name(RELEASE))
     initramfs = make_initramfs(fake_qemu)

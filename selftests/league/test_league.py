@@ -46,6 +46,7 @@ def league_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.in_turn
 def test_outputs_of_a_repeated_league_are_identical(league_folder: Path, tmp_path: Path) -> None:
     run_small_league(tmp_path / "again", "uniform", "zipf 1.2")
     for name in OUTPUTS:

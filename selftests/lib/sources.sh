@@ -32,6 +32,24 @@ sources_to_check()
 	fi
 }
 
+# sources_in_turn PATTERN...: call `sources_to_check`; if AFTL_PHASE divides the checks among commits,
+# keep the files that differ from the parent of HEAD, and this commit's share of the others
+sources_in_turn()
+{
+	share=${AFTL_PHASE:-1/1}
+	changed=$(git diff --name-only HEAD~1 -- "$@" 2>/dev/null || :)
+	sources_to_check "$@" |
+		awk -v "share=${share%/*}" -v "shares=${share#*/}" -v "changed=$changed" '
+			BEGIN { for (i = split(changed, names, "\n"); i > 0; i--) differs[names[i]] }
+			$0 in differs || NR % shares == share - 1'
+}
+
+# skip_the_rest NAME CHECKED ALL: report how many files of ALL other commits check
+skip_the_rest()
+{
+	[ "$2" -eq "$3" ] || ktap_test_skip "$1: $(($3 - $2)) files" 'left to another commit'
+}
+
 # List the sources in an unpacked tarball, which has no git index: all files except build output
 unpacked_sources()
 {

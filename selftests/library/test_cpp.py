@@ -54,6 +54,7 @@ def compile_snippet(compiler: str, snippet: str) -> subprocess.CompletedProcess[
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", GOOD)
+@pytest.mark.in_turn
 def test_valid_programs_compile(name: str, compiler: str) -> None:
     done = compile_snippet(compiler, GOOD[name])
     assert done.returncode == 0, done.stderr
@@ -61,6 +62,7 @@ def test_valid_programs_compile(name: str, compiler: str) -> None:
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", BAD)
+@pytest.mark.in_turn
 def test_invalid_programs_do_not_compile(name: str, compiler: str) -> None:
     done = compile_snippet(compiler, BAD[name])
     assert done.returncode == 1, "it was taken"

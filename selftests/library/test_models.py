@@ -321,6 +321,7 @@ def mutate_bytes(data: bytes, chance: random.Random) -> bytes:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", [*FORMS, "planes"])
+@pytest.mark.in_turn
 def test_mutated_files_are_read_or_refused(form: str, tmp_path: Path) -> None:
     data = store_model_by_bit_plane(SOME, tmp_path) if form == "planes" else WRITERS[form](SOME)
     good, seed, until = 0, 0, time.process_time() + FUZZ_SECONDS

@@ -75,6 +75,7 @@ def format_volume(volume: Path, *parameters: str) -> Done:
     (1, (), False), (2, ("unit=512", "op=55%"), False),
     (3, ("buffer=256KiB", "buffer_safe=on"), True),
     (4, ("policy=baseline", "superblock=4", "rain=on"), False)])
+@pytest.mark.in_turn
 def test_random_flushed_writes_survive_a_kill_of_the_server(tmp_path: Path, seed: int,
                                                             more: tuple[str, ...],
                                                             keeps_all: bool) -> None:

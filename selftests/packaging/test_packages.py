@@ -107,6 +107,7 @@ def copy_release(place: Path) -> Path:
     return place
 
 
+@pytest.mark.in_turn
 def test_installed_programs_run(installed_tree: Path) -> None:
     programs = sorted((installed_tree / "usr/bin").iterdir())
     assert installed_tree / "usr/bin/approxftl" in programs

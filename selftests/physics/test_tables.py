@@ -78,6 +78,7 @@ def test_checked_in_voltage_states_equal_regenerated_ones() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_physics_verb_check_accepts_equal_c_tables_and_names_a_difference(tmp_path: Path) -> None:
     assert run_physics_command("generate", "--out", str(tmp_path)).returncode == 0
     assert run_physics_command("check", "--against", str(tmp_path)).returncode == 0

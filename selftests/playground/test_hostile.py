@@ -61,6 +61,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("key", WRONG)
+@pytest.mark.in_turn
 def test_invalid_values_in_the_url_fragment_are_named(key: str, browser: Browser) -> None:
     """The error names an invalid value of the address; all other values take effect."""
     for number, text in enumerate(WRONG[key]):
@@ -90,6 +91,7 @@ def test_invalid_values_in_the_url_fragment_are_named(key: str, browser: Browser
     "profile=qlc&a=approxftl",
     "profile=qlc&a=baseline&b=ressd", "profile=wd-zn540&a=vth_b", "do=5:a:policy:nix",
     "profile=qlc&a=baseline&do=5:a:policy:ressd", "more=%00", "more=%F0%9F%92%A9", "a=%"])
+@pytest.mark.in_turn
 def test_invalid_url_fragments_do_not_break_the_playground(words: str, browser: Browser) -> None:
     """The page shows an error or a device for any address, and accepts the next address."""
     if words == "profile=nix":

@@ -39,6 +39,7 @@ def test_the_page_is_small_and_loads_nothing_external() -> None:
     assert "://" not in html
 
 
+@pytest.mark.in_turn
 def test_playground_lists_all_policies_profiles_and_program_modes(browser: Browser) -> None:
     load_playground(browser)
     assert browser.run_script("POLICIES") == list_names_shown_by_verb("policies")
@@ -82,6 +83,7 @@ def compare_with_native_simulation(browser: Browser, **state: str) -> None:
 
 
 @pytest.mark.parametrize("policy", list_names_shown_by_verb("policies") if PAGE.exists() else [])
+@pytest.mark.in_turn
 def test_every_policy_gives_the_native_digests(policy: str, browser: Browser) -> None:
     load_playground(browser)
     compare_with_native_simulation(browser, a=policy, fill="random", w="80", skew="0.9")
@@ -89,6 +91,7 @@ def test_every_policy_gives_the_native_digests(policy: str, browser: Browser) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", list_names_shown_by_verb("profiles") if PAGE.exists() else [])
+@pytest.mark.in_turn
 def test_every_profile_gives_the_native_digests(profile: str, browser: Browser) -> None:
     load_playground(browser)
     for policy in ("baseline", "approxftl", "cubeftl"):
@@ -273,6 +276,7 @@ def test_a_policy_change_in_mid_run_keeps_the_data(browser: Browser) -> None:
     (1, "#b=&at=1300&do=777:a:gc_idle_valid:9%25&w=100&more=--zoned+4MiB+--buffer+2MiB+"
         "--buffer_safe+on+--workload+zones+--open-zones+4&size=4KiB&x=0"),
     (1, "#b=&at=600&load=90&more=--beside-rate+400&do=300:*:age:5")])
+@pytest.mark.in_turn
 def test_shown_commands_with_changes_in_mid_run_reproduce_the_device(
         lines: int, address: str, browser: Browser) -> None:
     """The printed commands give the device at the shown time, also after jumps in time."""
@@ -290,6 +294,7 @@ def test_shown_commands_with_changes_in_mid_run_reproduce_the_device(
     assert read_element_text(browser, "digest").split() == shown
 
 
+@pytest.mark.in_turn
 def test_a_change_to_any_policy_in_mid_run_equals_the_native_one(browser: Browser) -> None:
     """Changing to any policy gives the same digest or error message as natively."""
     load_playground(browser)
@@ -420,6 +425,7 @@ def open_url_and_read_playground_view(browser: Browser, address: str) -> list[An
 
 @pytest.mark.parametrize("zoom", ["", "&zoom=d1", "&zoom=b177", "&zoom=p177:3.5:-2:60",
                                   "&zoom=p511:900000:0.25:0.01"])
+@pytest.mark.in_turn
 def test_url_fragment_contains_the_selected_block_page_cell_and_zoom(
         zoom: str, browser: Browser) -> None:
     first = open_url_and_read_playground_view(browser, f"#at=500&see=b:177:19:1:300{zoom}")
@@ -801,6 +807,7 @@ TASK = """(() => {
 
 
 @pytest.mark.parametrize("number", TOURS)
+@pytest.mark.in_turn
 def test_a_tour_task_is_done_only_after_its_solution(number: int, browser: Browser) -> None:
     """A guided tour's task is not fulfilled at its start; the offered solution fulfils it."""
     load_playground(browser, f"#b=&at=0&place=course&tour={number + 1}")
@@ -852,6 +859,7 @@ def test_shown_device_lifetime_follows_from_the_number_of_erases(browser: Browse
     assert shown == pytest.approx(3000 * blocks * host / erases / units, rel=0.02)
 
 
+@pytest.mark.in_turn
 def test_each_tour_step_shows_the_device_that_it_describes(browser: Browser) -> None:
     """Each step of a guided tour creates its device, and shows the device or a file on it."""
     load_playground(browser, "#place=course")

@@ -44,6 +44,7 @@ def test_a_notebook_has_no_outputs(notebook: Path) -> None:
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.in_turn
 def test_a_notebook_runs(notebook: Path, tmp_path: Path) -> None:
     path = os.pathsep.join(str(TOP / folder) for folder in ("userspace/python", "trace-tools"))
     done = run_program(sys.executable, "-c", RUNNER,

@@ -217,6 +217,7 @@ def restore_first_unit(now: bytearray, before: bytes) -> None:
         (None, {}, 0),
     ],
 )
+@pytest.mark.in_turn
 def test_replay_counts_wrong_data_as_flipped_lost_misplaced_or_stale(
         tmp_path: Path, spoil: Spoil | None, wrong: dict[str, int], code: int) -> None:
     writes = [make_request_of_whole_units(0, 0, WRITE),

@@ -218,6 +218,7 @@ exec {sys.executable} "$@"
     ("figures", "vl_convert", "nothing", "foreign"),
     ("parquet", "pyarrow", "nothing", "foreign"),
 ])
+@pytest.mark.in_turn
 def test_installed_programs_run_the_python_that_has_their_packages(
         tmp_path: Path, verb: str, system: str, foreign: str, chosen: str) -> None:
     assert Interpreters(tmp_path, verb, system, foreign).run_installed_program() == (0,

@@ -55,6 +55,7 @@ def study_setting_with_tiny_traces(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     return Setting(True, tmp_path, more={"base": {"seed": 1}})
 
 
+@pytest.mark.in_turn
 def test_drawing_one_figure_keeps_the_page_of_all_figures(figures_folder: Path) -> None:
     (figures_folder / "index.html").write_text("all")
     said = run_approxftl_ok("figures", "--papers", QUICK[0], "-O", figures_folder, "--format",
@@ -214,6 +215,7 @@ def test_reductions_in_paper_figures_equal_those_of_the_runs(figures_folder: Pat
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_the_index_shows_all_figures_in_a_browser(figures_folder: Path, tmp_path: Path) -> None:
     done = open_page_headless(figures_folder / "selection.html", tmp_path, "--dump-dom")
     assert done.code == 0, done.err

@@ -294,6 +294,7 @@ def browser_with_report(browser: Browser, report_page: Path) -> Iterator[Browser
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_static_figures_become_interactive_when_scrolled_into_view(
         browser_with_report: Browser) -> None:
     told = run_script(browser_with_report, """
@@ -415,6 +416,7 @@ def test_figures_in_dark_mode_are_light_on_dark(browser_with_report: Browser) ->
         """) == ink[scheme]
 
 
+@pytest.mark.in_turn
 def test_a_policy_is_hidden_and_measures_are_filtered_by_keyboard(
     browser_with_report: Browser) -> None:
     """Tab reaches each control, space toggles a check box, and typed text filters."""
@@ -445,6 +447,7 @@ def test_a_policy_is_hidden_and_measures_are_filtered_by_keyboard(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.in_turn
 def test_text_has_enough_contrast(browser_with_report: Browser, scheme: str) -> None:
     """WCAG 2 demands a text contrast of 4.5, computed with opacity and the background."""
     browser_with_report.call_method("Emulation.setEmulatedMedia", features=[
@@ -484,6 +487,7 @@ def test_text_has_enough_contrast(browser_with_report: Browser, scheme: str) -> 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.in_turn
 def test_bars_and_curves_have_enough_contrast(browser_with_report: Browser, scheme: str) -> None:
     """WCAG 2 demands a contrast of 3 between a mark's fill or edge and the background."""
     browser_with_report.call_method("Emulation.setEmulatedMedia", features=[
@@ -947,6 +951,7 @@ def test_interactive_panels_react_to_the_filter(browser: Browser,
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_a_report_of_a_hundred_workloads_stays_small(report_page: Path, simulation_result: Json,
                                                      tmp_path: Path, browser: Browser) -> None:
     """A result of 500 runs with maps, made from one result by changing its numbers."""

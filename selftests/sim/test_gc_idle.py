@@ -19,6 +19,7 @@ def simulate_amplification_and_tail(*options: str) -> tuple[float, int]:
 
 @pytest.mark.parametrize("utilisation", ("2%", "20%"))
 @pytest.mark.parametrize("policy", ("baseline", "separated", "approxftl", "sepbit"))
+@pytest.mark.in_turn
 def test_adaptive_idle_collection_neither_multiplies_nor_delays_writes(policy: str,
                                                                        utilisation: str) -> None:
     args = (utilisation, "--policy", policy)

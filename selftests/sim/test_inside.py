@@ -79,6 +79,7 @@ def read_timeline_operations(path: Path) -> list[Json]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("suspend", "for_write"),
                          [("off", "off"), ("both", "off"), ("both", "on")])
+@pytest.mark.in_turn
 def test_timeline_operations_add_up_to_the_counters(tmp_path: Path, suspend: str,
                                                     for_write: str) -> None:
     path = tmp_path / "timeline.json"

@@ -20,6 +20,7 @@ DEVICE = (
     ],
     ids=["zipf", "80/20", "uniform"],
 )
+@pytest.mark.in_turn
 def test_separation_by_lifetime_reduces_write_amplification(load: str,
                                                             most: dict[str, float]) -> None:
     runs = {run["policy"]: run for run in run_sim(*f"{DEVICE} {load}".split())["runs"]}

@@ -251,6 +251,7 @@ def test_an_ended_command_leaves_no_process() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_a_killed_simulation_is_reported_as_a_failure(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     with run_parallel_command("--policy", "baseline,vth_b", "--seed", "1,5", "--requests", "3M",

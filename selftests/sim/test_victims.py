@@ -34,11 +34,13 @@ def compute_fifo_amplification(spare: float) -> float:
 
 
 @pytest.mark.parametrize("spare", [0.15, 0.2, 0.28])
+@pytest.mark.in_turn
 def test_fifo_agrees_with_the_analytical_model(spare: float) -> None:
     found = measure_steady_amplification("--victim", "fifo", "--op", f"{spare:.0%}")
     assert found == pytest.approx(compute_fifo_amplification(spare), rel=0.01)
 
 
+@pytest.mark.in_turn
 def test_more_victim_choices_cause_fewer_relocations() -> None:
     rules = ("greedy", "d_choices --victim_choices 64", "d_choices --victim_choices 8",
              "d_choices --victim_choices 2")

@@ -27,6 +27,7 @@ def simulate_and_read_optimum_bounds(*arguments: str) -> list[Json]:
     "--hot-share 50% --hot-range 0.5% --depth 512", "--size 512:50,6KiB:50 --flush-every 7",
 ])
 @pytest.mark.parametrize("buffer", ["0", "64KiB", "1MiB"])
+@pytest.mark.in_turn
 def test_no_run_relocates_less_than_the_lower_bound(load: str, buffer: str) -> None:
     policies = "baseline,separated,midas"
     for found in simulate_and_read_optimum_bounds("--buffer", buffer, "--policy", policies,

@@ -252,6 +252,7 @@ def test_wrong_tls_options_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_an_unreachable_cluster_is_reported(tmp_path: Path) -> None:
     done = run_study("run", write_study(tmp_path, SMALL), "--scheduler", "tcp://127.0.0.1:9",
                      status=1)

@@ -80,6 +80,7 @@ def test_intervals_of_ratios_cover_the_true_ratio(random_generator: Generator) -
 
 @pytest.mark.parametrize(("runs", "least", "most"),
                          [(5, 0.96, 0.99), (8, 0.955, 0.98), (20, 0.94, 0.96), (40, 0.94, 0.96)])
+@pytest.mark.in_turn
 def test_bootstrap_intervals_cover_the_true_mean(runs: int, least: float, most: float,
                                                  random_generator: Generator) -> None:
     """With few runs more than 95 % of the bootstrap intervals contain the true mean."""

@@ -198,6 +198,7 @@ def test_exclusion_rules_compare_values_as_passed_to_the_simulator(axis: str, ru
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_a_killed_simulation_is_tried_again(tmp_path: Path) -> None:
     file = write_study(tmp_path, LONG)
     driver = subprocess.Popen([STUDY, "run", file, "--jobs", "2"], stdout=subprocess.DEVNULL)
@@ -354,6 +355,7 @@ def test_an_invalid_number_of_jobs_is_refused(tmp_path: Path, jobs: str) -> None
     assert f'"{jobs}" is not from 1 to 1024' in said
 
 
+@pytest.mark.in_turn
 def test_an_interrupted_simulation_is_tried_again(tmp_path: Path) -> None:
     """A simulation that was interrupted but ended normally has no complete result."""
     driver = subprocess.Popen([STUDY, "run",

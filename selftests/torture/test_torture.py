@@ -278,6 +278,7 @@ def test_a_block_of_two_written_versions_is_reported(torture_file: Disk) -> None
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn
 def test_tmpfs_reads_may_be_torn_during_a_write(tmp_path: Path) -> None:
     """On tmpfs a read during a write may see half of it; after the write all blocks are whole."""
     if os.statvfs("/dev/shm").f_bavail * os.statvfs("/dev/shm").f_bsize < 80 << 20:
@@ -310,6 +311,7 @@ def test_a_device_of_another_size_than_the_state_is_refused(torture_file: Disk) 
 
 
 @pytest.mark.parametrize("option", [[], ["--sync"]])
+@pytest.mark.in_turn
 def test_a_killed_run_is_resumed(torture_file: Disk, option: list[str]) -> None:
     for again in ["--overwrite"], ["--resume"], ["--resume"]:
         child = subprocess.Popen([TORTURE, "--state", torture_file.state, *again, "--time", "3600s",
