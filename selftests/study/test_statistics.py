@@ -103,6 +103,17 @@ def test_bootstrap_covers_skewed_means_better_than_t(random_generator: Generator
     assert student + 0.015 < boot < 0.95
 
 
+def test_nearly_equal_quantiles_do_not_widen_bootstrap_intervals(
+        random_generator: Generator) -> None:
+    """Runs whose quantiles lie in few bins have intervals about as wide as those of Student's t."""
+    bins = 1 + 0.05 * np.round(0.7 * random_generator.normal(size=(STUDIES, 8)))
+    samples = bins + 1e-4 * random_generator.normal(size=bins.shape)
+    wide = statistics.bootstrap_half_widths(samples) / statistics.t_interval_half_widths(samples)
+    assert np.quantile(wide[np.isfinite(wide)], 0.99) < 3
+    found = statistics.estimate_mean([0.997, 0.998, 1.0, 0.9991, 1.0997], tail=True)
+    assert found.half is not None and found.half < 0.1
+
+
 # ---------------------------------------------------------------- edge cases
 
 

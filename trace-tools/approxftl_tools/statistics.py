@@ -22,6 +22,8 @@ Array: TypeAlias = "NDArray[np.float64]"
 
 CONFIDENCE = 0.95
 RESAMPLES = 999
+#: Spread of a bootstrap resample, relative to that of all runs, at which its values are equal.
+SAME = 0.1
 #: Least number of runs for an interval, although that of two is very wide.
 LEAST = 2
 
@@ -126,8 +128,9 @@ def bootstrap_half_widths(samples: Array) -> Array:
     drawn = samples[..., draw_bootstrap_sample_indices(count)]
     errors = np.abs(drawn.mean(axis=-1) - samples.mean(axis=-1, keepdims=True))
     spreads = drawn.std(axis=-1, ddof=1)
-    # A resample of equal values has no spread to divide by.
-    same = spreads <= 1e-9 * spread[..., None]
+    # A resample of nearly equal values has no spread to divide by. Quantiles are bounds of bins and
+    # often nearly equal: without SAME intervals are a hundred times as wide, and cover no more.
+    same = spreads <= SAME * spread[..., None]
     scaled = np.where(same, np.inf, errors / np.where(same, 1.0, spreads))
     bounds = np.quantile(scaled, CONFIDENCE, axis=-1, method="higher")
     reach: Array = np.where(spread > 0, bounds, 0.0) * spread
