@@ -777,14 +777,16 @@ def test_the_report_begins_with_the_setup_and_the_better_policy(multi_seed_repor
         "times as long; its 99th percentile is ")
     second = re.findall(r'<ul id="verdict">(.*?)</ul>', html, re.S)[0]
     assert first == (
-        "Simulated: demo, 435.2 MiB of 512 MiB, 4 LUNs; uniform requests of 4 KiB, 50 % writes, "
-        f"50 % of them approximate, dies 30 % busy; {', '.join(POLICIES)}; {SEEDS} seeds each.")
+        "Simulated: demo, 435.2 MiB of 512 MiB, 4 LUNs, starts filled at random; uniform requests "
+        "of 4 KiB, 50 % writes, 50 % of them approximate, dies 30 % busy; "
+        f"{', '.join(POLICIES)}; {SEEDS} seeds each.")
     for policy in POLICIES[1:]:
         mean, low, high = compute_paired_ratio(multi_seed_report, policy, "timing",
                                                "write_response", "mean_ns")
         assert not low <= 1 <= high
-        assert (f"<li>write response, mean: {policy} has {mean:.3f} ({low:.3f} to {high:.3f}) of "
-                "baseline's; the interval of 95 % leaves out 1.</li>") in second
+        assert (f"<li>write response, mean: {policy} has {mean:.3f} ({low:.3f} to {high:.3f}) "
+                "times that of baseline; the interval of 95 % excludes 1 (no difference)."
+                "</li>") in second
     assert second.count("<li>") == 2 * (len(POLICIES) - 1)
 
 

@@ -112,8 +112,32 @@ def test_the_study_page_is_small_and_loads_no_other_file(study_page: Path) -> No
 
 def test_the_study_page_shows_findings_before_figures_and_table(study_page: Path) -> None:
     text = study_page.read_text()
-    places = [text.index(one) for one in ("of baseline", '<figure id="lines"', "Means and")]
+    places = [text.index(one) for one in ("of baseline", '<figure id="lines"', "Means and",
+                                          "To look at next", '<details><summary>More measures')]
     assert places == sorted(places)
+    # Measures that no figure shows are folded, unless they are tails.
+    captions = [(text.index(f"<caption>{one}</caption>") < places[-1]) for one in
+                ("write response, mean", "write response, p99", "energy")]
+    assert captions == [True, True, False]
+
+
+def test_intervals_of_several_series_do_not_overlap(browser_with_study_page: Browser,
+                                                    study_page: Path) -> None:
+    """Series with the same x value are drawn beside each other, with and without scripts."""
+    dots = run_script(browser_with_study_page, """
+        const figure = await seen("lines"), OTHERS = "measured <there>";
+        return [...figure.querySelectorAll(".live .role-mark.mark-rule line")]
+            .map((one) => one.__data__)
+            .filter((one) => one.x2 === undefined && one.datum.c7 !== OTHERS)
+            .map((one) => [one.datum.c2, one.datum.c1, Math.round(one.x)]);
+    """)
+    figure = re.findall(r'<figure id="lines">(.*?)</svg>', study_page.read_text(), re.S)[0]
+    still = [(at, name, round(float(x))) for x, at, name in re.findall(
+        r'<circle cx="([0-9.]+)"[^>]*><title>([0-9]+%), (\w+):', figure)]
+    for found in (dots, still):
+        places = {(at, x) for at, _, x in found}
+        names = {(at, name) for at, name, _ in found}
+        assert len(places) == len(names) > 2, found
 
 
 @pytest.mark.parametrize("width", [400, 2000])

@@ -248,7 +248,7 @@ def test_a_page_shows_the_numbers_of_the_study(finished_study: Path, tmp_path: P
     row = next(row for row in read_study_table("table", finished_study) if row["policy"] == "vth_b")
     assert f"{row['write_response_mean_ns_ratio']:.3f}" in text
     assert "write response, mean: vth_b has from" in text
-    assert "of baseline's" in unescape(text)
+    assert "times that of baseline" in unescape(text)
     assert text.count('<svg role="img"') == 1 and "runs of 64, vth_b: " in text
     assert "://" not in text, "nothing from elsewhere"
 

@@ -147,20 +147,21 @@ def test_the_estimated_number_of_runs_gives_the_wanted_width(random_generator: G
 
 
 @pytest.mark.parametrize(("samples", "said"), [
-    ([[0.9, 0.9, 0.9]], "write amplification: p has 0.900 of q's; all pairs of a seed have the "
-     "same ratio, of which no interval can be told."),
+    ([[0.9, 0.9, 0.9]], "write amplification: p has 0.900 times that of q; the ratio is the "
+     "same for each seed, which gives no interval."),
     # The mean of these numbers is not exact in floating point.
-    ([[0.1 + 0.2] * 3], "write amplification: p has 0.300 of q's; all pairs of a seed have the "
-     "same ratio, of which no interval can be told."),
-    ([[0.9]], "write amplification: p has 0.900 of q's; how sure that is, one seed cannot tell."),
-    ([[0.90, 0.91]], "write amplification: p has 0.905 (0.841 to 0.969) of q's; the interval of "
-     "95 % leaves out 1."),
-    ([[0.9, 1.1]], "write amplification: p has 1.000 (-0.271 to 2.271) of q's; the interval of "
-     "95 % has 1, so that it may be chance."),
+    ([[0.1 + 0.2] * 3], "write amplification: p has 0.300 times that of q; the ratio is the "
+     "same for each seed, which gives no interval."),
+    ([[0.9]], "write amplification: p has 0.900 times that of q; one seed gives no interval."),
+    ([[0.90, 0.91]], "write amplification: p has 0.905 (0.841 to 0.969) times that of q; the "
+     "interval of 95 % excludes 1 (no difference)."),
+    ([[0.9, 1.1]], "write amplification: p has 1.000 (-0.271 to 2.271) times that of q; the "
+     "interval of 95 % includes 1: the difference may be chance."),
     ([[0.90, 0.91], [0.9, 1.1]], "write amplification: p has from 0.905 (0.841 to 0.969) to 1.000 "
-     "(-0.271 to 2.271) of q's; 1 of 2 intervals of 95 % leave out 1."),
+     "(-0.271 to 2.271) times that of q; 1 of 2 intervals of 95 % exclude 1 (no difference)."),
     ([[0.90, 0.91], [0.5, 0.5]], "write amplification: p has from 0.500 to 0.905 (0.841 to 0.969) "
-     "of q's; 1 of 1 intervals of 95 % leave out 1; 1 more are of equal pairs, and tell nothing."),
+     "times that of q; 1 of 1 intervals of 95 % exclude 1 (no difference); 1 ratios are the same "
+     "for each seed, which gives no interval."),
 ])
 def test_sentences_about_ratios_depend_on_their_intervals(samples: list[list[float]],
                                                           said: str) -> None:

@@ -43,6 +43,7 @@ from approxftl_tools.svg import (
     LINE,
     PLOT_HEIGHT,
     choose_x_ticks_of_study_plots,
+    compute_shift_between_series,
     compute_study_plot_scales,
     panels_per_row,
     scale_of_dot_axis,
@@ -61,6 +62,8 @@ DASHES: tuple[list[int], ...] = ([], [6, 3], [2, 2])
 #: Expression for the label of a time axis, whose values are in us.
 TIMES = ("datum.value >= 1e6 ? format(datum.value / 1e6, '~g') + ' s' : datum.value >= 1e3 ? "
          "format(datum.value / 1e3, '~g') + ' ms' : format(datum.value, '~g') + ' us'")
+#: Number of ticks of a horizontal axis: Vega's default, one for 40 pixels, leaves labels no space.
+TICK_COUNT = "max(4, ceil(width / 90))"
 #: Zoom only with the shift key, so that the wheel alone still scrolls the page.
 ZOOM = {"name": "zoom", "select": {"type": "interval", "encodings": ["x"],
                                    "zoom": "wheel![event.shiftKey]"}, "bind": "scales"}
@@ -132,6 +135,12 @@ def quantitative_channel(field: str, title: str, log: bool = False, **more: Any)
             "scale": {"type": "log", "nice": False} if log else {"type": "linear", **more}}
 
 
+def make_vega_ticks(values: Sequence[float]) -> Json:
+    """Return the properties of an axis with ticks at the given values."""
+    return {"values": [round(value, 12) for value in values],
+            "labelExpr": "format(datum.value, '~g')"}
+
+
 def make_vega_axis_labelled_with_names(names: Sequence[str]) -> Json:
     """Return an axis whose ticks are names: horizontal labels if they fit, else slanted ones."""
     longest = max((len(line) for name in names for line in name.split(", ")), default=0)
@@ -184,6 +193,7 @@ def make_layers_of_dot_chart(plot: Dots) -> Json:
                                    ("c4", "high"), ("c5", "runs"))}
     x = quantitative_channel("c2", plot.unit, log)
     x["scale"] |= {"domain": [scale[0], scale[-1]], "nice": False}
+    x["axis"] |= {} if log else make_vega_ticks(scale)
     intervals: list[Json] = [
         {"transform": [{"filter": "isValid(datum.c3)"}],
          "mark": {"type": "rule", "strokeWidth": wide},
@@ -205,6 +215,7 @@ def make_layers_of_curve_chart(plot: Curves) -> Json:
                 "y": quantitative_channel("c2", plot.y_label, plot.log_y),
                 "tooltip": tooltip_channel(("c0", ""), ("c1", plot.x_label), ("c2", plot.y_label))}
     names = choose_colours_of_plot_names(plot)
+    encoding["x"]["axis"]["tickCount"] = {"signal": TICK_COUNT}
     dashes: Json = {**make_vega_colour_channel(plot, "c0"), "scale": {
         "domain": [*names], "range": [DASHES[own.shade] for own in names.values()]}}
     steps = "step-after" if plot.steps else "linear"
@@ -245,7 +256,7 @@ def vega_mark_encoding(plot: Means) -> tuple[Json, Json]:
         x = quantitative_channel("at", plot.x_label, plot.log_x)
         x["scale"] |= {"domain": [x_scale[0], x_scale[-1]], "nice": False}
         if few := choose_x_ticks_of_study_plots(plots):
-            x["axis"] |= {"values": few, "labelExpr": "format(datum.value, '~g')"}
+            x["axis"] |= make_vega_ticks(few)
         return {"x": x}, y
     names = [str(x) for x in plot.xs]
     x = {"field": "c2", "type": "nominal", "sort": names, "title": plot.x_label,
@@ -254,6 +265,21 @@ def vega_mark_encoding(plot: Means) -> tuple[Json, Json]:
         "xOffset": {"field": "c1", "type": "nominal", "sort": list(plot.series),
                     "scale": {"domain": list(plot.series)}}}
     return {"x": x, **apart}, y
+
+
+def make_vega_expression_of_x_value(plot: Means) -> str:
+    """Return a Vega expression for the x value of a mark; measured series stand a little apart."""
+    number = "toNumber(replace(datum.c2, '%', ''))"
+    plots = [one for _, one in list_names_and_panels_of_plot(plot) if isinstance(one, Means)]
+    x_scale, _ = compute_study_plot_scales(plots)
+    shift = (compute_shift_between_series(plot, x_scale, plot.log_x)
+             if choose_x_ticks_of_study_plots(plots) else 0.0)
+    if not shift:
+        return number
+    middle = (len(plot.series) - 1) / 2
+    by = f"{shift:.6g} * (indexof({json.dumps(list(plot.series))}, datum.c1) - {middle:g})"
+    moved = f"{number} * exp({by})" if plot.log_x else f"{number} + {by}"
+    return f"{OWN} ? {moved} : {number}"
 
 
 def make_vega_layers_of_mean_values(plot: Means, place: Json, y: Json) -> list[Json]:
@@ -339,7 +365,7 @@ def list_vega_layers_of_study_plot(plot: Means) -> Json:
     panel = [("c0", "in")] if len(plot.facets) > 1 else []
     said = tooltip_channel(("c1", "of"), *panel, ("c2", plot.x_label), ("c3", plot.y_label),
                            ("c4", "low"), ("c5", "high"), ("c6", "runs"), ("c7", "from"))
-    number_ = [{"calculate": "toNumber(replace(datum.c2, '%', ''))", "as": "at"}]
+    number_ = [{"calculate": make_vega_expression_of_x_value(plot), "as": "at"}]
     found: Json = {"height": PLOT_HEIGHT, "layer": layers, "encoding": {"tooltip": said}}
     panels_ = list_names_and_panels_of_plot(plot)
     if len(panels_) > 1:
@@ -376,10 +402,11 @@ def make_layers_of_grid_chart(plot: Grid) -> Json:
 @list_vega_layers_of_plot.register
 def make_layers_of_span_chart(plot: Spans) -> Json:
     """Return the chart of time spans; dragging pans, the mouse wheel with Shift zooms."""
+    x = quantitative_channel("c1", f"time, {plot.x_label}", nice=False)
+    x["axis"]["tickCount"] = {"signal": TICK_COUNT}
     return {"height": max(60, min(400, 26 * len(plot.lanes))), "params": [ZOOM],
             "mark": {"type": "bar", "clip": True, "strokeWidth": 1},
-            "encoding": {"x": quantitative_channel("c1", f"time, {plot.x_label}", nice=False),
-                         "x2": {"field": "c2"},
+            "encoding": {"x": x, "x2": {"field": "c2"},
                          "y": {"field": "c0", "type": "nominal", "sort": plot.lanes, "title": None},
                          **make_vega_fill_and_stroke_channels(plot, "c3"),
                          "tooltip": tooltip_channel(("c4", ""), ("c1", f"begin, {plot.x_label}"),
@@ -407,6 +434,8 @@ def make_layers_of_panel_chart(plot: Panels) -> Json:
         scale, _ = scale_of_dot_axis([one for one in plots if isinstance(one, Dots)])
         for layer in found["layer"][:3]:
             layer["encoding"]["x"]["scale"]["domain"] = [scale[0], scale[-1]]
+            if "values" in layer["encoding"]["x"]["axis"]:
+                layer["encoding"]["x"]["axis"] |= make_vega_ticks(scale)
     return {"facet": {"field": "panel", "type": "nominal", "title": None,
                       "sort": [name for name, _ in plot.panels]},
             "columns": panels_per_row(plot.panels), "spec": {**found, "height": 0.7 * height},

@@ -28,14 +28,27 @@ JUDGED = (("write_response_mean_ns", "write_response_p99_ns"),
           ("read_response_mean_ns", "read_response_p99_ns"))
 
 
+def describe_starting_state(document: Json) -> list[str]:
+    """Return whether a simulated device starts empty, filled or as saved; [] if it is unknown."""
+    state, given = document.get("starting_state"), document.get("parameters", {})
+    if state not in ("random", "sequential"):
+        return [f"starts {state}"] if state else []
+    valid = given.get("fill_valid_percent", 100)
+    over = given.get("fill_overwrite_percent", 0)
+    return [f"starts filled {'at random' if state == 'random' else 'in sequence'}"
+            + (f", {valid:g} % valid" if valid != 100 else "")
+            + (f", then {over:g} % overwritten" if over else "")]
+
+
 def describe_device(document: Json) -> str:
-    """Return a description of the simulated device."""
+    """Return a description of the simulated device and its starting state."""
     shape = document["geometry"]
     sizes = [scale_time_to_unit("bytes", shape[key]) for key in ("capacity_bytes", "physical_bytes")
              if key in shape]
     return ", ".join([str(document.get("profile") or "a device of its own"),
                       *([" of ".join(map(str, sizes))] if sizes else []),
-                      *([f"{shape['luns']} LUNs"] if "luns" in shape else [])])
+                      *([f"{shape['luns']} LUNs"] if "luns" in shape else []),
+                      *describe_starting_state(document)])
 
 
 def describe_requests(document: Json) -> str:

@@ -36,14 +36,16 @@ def describe_certainty_of_ratios(found: Sequence[Estimate]) -> str:
     wide = [one for one in known if not one.are_samples_equal_up_to_rounding]
     sure = [one for one in wide if one.half is not None and abs(one.mean - 1) > one.half]
     if not known:
-        return "how sure that is, one seed cannot tell"
+        return "one seed gives no interval"
     if not wide:
-        return "all pairs of a seed have the same ratio, of which no interval can be told"
+        return "the ratio is the same for each seed, which gives no interval"
     if len(known) > 1:
         equal = len(known) - len(wide)
-        return (f"{len(sure)} of {len(wide)} intervals of 95 % leave out 1"
-                + (f"; {equal} more are of equal pairs, and tell nothing" if equal else ""))
-    return "the interval of 95 % " + ("leaves out 1" if sure else "has 1, so that it may be chance")
+        return (f"{len(sure)} of {len(wide)} intervals of 95 % exclude 1 (no difference)"
+                + (f"; {equal} ratios are the same for each seed, which gives no interval"
+                   if equal else ""))
+    return "the interval of 95 % " + ("excludes 1 (no difference)" if sure else
+                                      "includes 1: the difference may be chance")
 
 
 def ratio_sentence(name: str, found: Sequence[Estimate], yardstick: str, measure: str) -> str:
@@ -59,7 +61,8 @@ def ratio_sentence(name: str, found: Sequence[Estimate], yardstick: str, measure
     if len(found) > 1:
         span = f"from {span} to {ratio_text(most)}"
     title = measure_title(measure)
-    return f"{title}: {name} has {span} of {yardstick}'s; {describe_certainty_of_ratios(found)}."
+    return (f"{title}: {name} has {span} times that of {yardstick}; "
+            f"{describe_certainty_of_ratios(found)}.")
 
 
 def comparison_sentences(groups: Sequence[Group], yardstick: Yardstick, measure: str) -> list[str]:
@@ -109,8 +112,11 @@ def chart_template_data(figures: Sequence[Figure], policies: Sequence[str]) -> t
 
 
 def describe_mean_values_of_study(groups: Sequence[Group], yardstick: Yardstick,
-                                  keys: Sequence[str]) -> Json:
-    """Return sentences about the means of a study, and a table for each measure."""
+                                  keys: Sequence[str], drawn: Sequence[str] = ()) -> Json:
+    """Return sentences about the means of a study, and a table for each measure.
+
+    The tables of drawn measures and of tails come first on the page.
+    """
     rows = study_table.make_rows_of_means_and_ratios(groups, yardstick, keys)
     axes = [key for key in groups[0].varied if rows] if groups else []
     tables = []
@@ -118,7 +124,8 @@ def describe_mean_values_of_study(groups: Sequence[Group], yardstick: Yardstick,
         columns = [*axes, *(name for name in (key, f"{key}_ratio") if rows and name in rows[0])]
         there = [row for row in rows if row[key] is not None]
         if there and any(row[key] for row in there):
-            tables.append({"caption": measure_title(key), "head": [*map(axis_title, axes), "mean",
+            tables.append({"caption": measure_title(key), "first": key in drawn or "_p99" in key,
+                           "head": [*map(axis_title, axes), "mean",
                                                                    "ratio"][:len(columns)],
                            "rows": [[study_table.format_value_and_interval(row, name)
                                      for name in columns]
@@ -140,8 +147,9 @@ def make_page_of_study(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group
                             bundle=bundle,
                             runs=sum(len(group.runs) for group in groups), count=len(groups),
                             first=" ".join(plan.points[0].arguments), figures=figures,
-                            answer=answer,
-                            **describe_mean_values_of_study(groups, plan.rules.yardstick, keys))
+                            answer=answer, file=plan.path.name,
+                            **describe_mean_values_of_study(groups, plan.rules.yardstick, keys,
+                                                            first))
 
 
 def make_result_tables_of_folder(root: Path) -> list[Json]:

@@ -46,6 +46,9 @@ PLOT_HEIGHT = 240
 TICKS = 12
 #: Space beyond the first and last position, as a share of their distance.
 MARGIN = 0.05
+#: Distance between the marks of two series with the same x value, as a share of the axis, and the
+#: largest distance between the first and the last series
+APART, ALL_APART = 0.012, 0.06
 #: Classes for the shades of a colour, of filled marks and of lines.
 PALER, DASHED = ("", " pale", " faint"), ("", " dashed", " dotted")
 #: First letter of the CSS classes of lines, for each palette.
@@ -515,6 +518,18 @@ def add_margins_to_axis_positions(xs: Sequence[float], log: bool) -> list[float]
     return [xs[0] - room, *xs, xs[-1] + room]
 
 
+def compute_shift_between_series(plot: Means, x_scale: Sequence[float], log: bool) -> float:
+    """Return how far apart on the axis the marks of two series with the same x value are drawn.
+
+    The shift is a difference, or a factor's logarithm on a logarithmic axis. It separates the
+    intervals of the series, and is 0 without intervals.
+    """
+    if len(plot.series) < 2 or all(mark.low is None for mark in plot.marks):
+        return 0.0
+    share = min(APART, ALL_APART / len(plot.series))
+    return share * (math.log(x_scale[-1] / x_scale[0]) if log else x_scale[-1] - x_scale[0])
+
+
 def compute_study_plot_scales(plots: Sequence[Means]) -> tuple[list[float], list[float]]:
     """Return the scales of the x and the y axis."""
     xs = [x for plot in plots if plot.is_x_axis_numeric for mark in plot.marks
@@ -537,6 +552,8 @@ class Ground:
         self.frame = Curves(plot.x_label, plot.y_label, [], plot.log_x, plot.log_y)
         few = choose_x_ticks_of_study_plots([plot])
         self.ticks = x_scale[1:-1] if few and set(few) <= set(x_scale[1:-1]) else ()
+        self.shift = (compute_shift_between_series(plot, x_scale, plot.log_x) if self.ticks
+                      else 0.0)
         self.slot = (area.right - area.left) / max(1, len(plot.xs))
         self.width = 0.8 * self.slot / (1 if plot.kind == "stack" else max(1, len(plot.series)))
 
@@ -549,10 +566,12 @@ class Ground:
         at = self.plot.x_position_of_mark(mark)
         if at is None:
             return None
+        index = self.plot.series.index(mark.series) - (len(self.plot.series) - 1) / 2
         if self.plot.is_x_axis_numeric:
+            shift = index * self.shift if mark.runs is not None else 0.0
+            at = at * math.exp(shift) if self.plot.log_x else at + shift
             return point_coordinates([at], [self.y_scale[-1]], self.frame, self.area, self.x_scale,
                                      self.y_scale)[0][0]
-        index = self.plot.series.index(mark.series) - (len(self.plot.series) - 1) / 2
         shift = 0 if self.plot.kind == "stack" else index * self.width
         return self.area.left + self.slot * (at + 0.5) + shift
 
