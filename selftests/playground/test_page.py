@@ -234,6 +234,27 @@ def test_each_parameter_slider_changes_the_device(browser: Browser) -> None:
     assert read_playground_state(browser)["view"] == "errors"
 
 
+def test_charts_show_values_of_the_whole_run_and_axes_without_tiny_numbers(
+        browser: Browser) -> None:
+    """Each chart names the value of the run; an axis of zeros has no number but zero."""
+    load_playground(browser, "#fill=random&w=100&op=20&at=20000&b=")
+    shown = browser.run_script("CHARTS.map(({name}) => read(`value-${name}`))".replace(
+        "read(", "((id) => document.getElementById(id).textContent)("))
+    assert all(re.search(r"baseline \d", text) for text in shown[2:]), shown
+    load_playground(browser, "#fill=none&w=100&at=500&b=")
+    texts = browser.run_script("""(() => {
+        const texts = [], write = CanvasRenderingContext2D.prototype.fillText;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+            texts.push(text);
+            return write.call(this, text, ...rest);
+        };
+        drawCharts();
+        CanvasRenderingContext2D.prototype.fillText = write;
+        return texts;
+    })()""")
+    assert "1.00 \u00d7" in texts and not [text for text in texts if "e-" in text], texts
+
+
 def test_runs_are_compared_at_the_same_simulated_time(browser: Browser) -> None:
     """ApproxFTL has completed more requests than the baseline at equal simulated time."""
     load_playground(browser, "#sync=time&at=3000")

@@ -269,7 +269,8 @@ function drawCharts() {
 			points: app.samples[side].points(chart)}));
 		drawChart($(`chart-${chart.name}`), lines, app.runs.a.at, chart.unit);
 		$(`value-${chart.name}`).textContent = sides().map((side) =>
-			`${app.runs[side].device.about.policy} ${plain(total(chart, app.runs[side].state))}`).join(", ") +
+			`${app.runs[side].device.about.policy} ${plain(total(chart, app.runs[side].state,
+				app.samples[side].list[0]))}`).join(", ") +
 			` ${chart.unit}`;
 	}
 }

@@ -79,13 +79,18 @@ class Samples {
 
 const EMPTY = new Samples();
 
-// Totals of the whole run.
-function total(chart, state) {
-	return chart.of(state, EMPTY.zero(state));
+// Totals of the whole run, whose first state has the wear at the start.
+function total(chart, state, first) {
+	const zero = EMPTY.zero(state);
+	return chart.of(state, first?.since_ns === state.since_ns ? {...zero, wear: first.wear} : zero);
 }
 
 function plain(value) {
 	return !Number.isFinite(value) ? "–" : value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}
+
+function colourOf(name) {
+	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
 // Return a round number (1, 2 or 5 times a power of ten); value is 1 to 2.5 times as large.
@@ -94,27 +99,36 @@ function roundBelow(value) {
 	return [5, 2, 1].find((one) => one * power <= value) * power;
 }
 
-// Draw the axis of values: a line at zero and at a round value, with numbers and the unit.
-function drawAxes(context, canvas, scale, {top, right, unit, y, x}) {
-	const style = getComputedStyle(document.documentElement);
-	const mark = roundBelow(top / 1.1);
-	context.font = `${11 * scale}px system-ui, sans-serif`;
-	context.fillStyle = style.getPropertyValue("--soft").trim();
-	context.strokeStyle = style.getPropertyValue("--line").trim();
+// Draw the axis of values: a line at zero and at a round value.
+function drawAxes(context, canvas, scale, {mark, y}) {
+	context.strokeStyle = colourOf("--line");
 	context.lineWidth = scale;
-	for (const value of [0, mark]) {
+	for (const value of mark ? [0, mark] : [0]) {
 		context.beginPath();
-		context.moveTo(x(0), y(value));
+		context.moveTo(0, y(value));
 		context.lineTo(canvas.width, y(value));
 		context.stroke();
 	}
-	context.textAlign = "left";
-	context.textBaseline = y(mark) > 14 * scale ? "bottom" : "top";
-	context.fillText(`${plain(mark)} ${unit}`, x(0) + 2 * scale, y(mark) + 2 * scale);
-	context.textBaseline = "top";
-	context.fillText("0", x(0) + 2 * scale, y(0) + 2 * scale);
-	context.textAlign = "right";
-	context.fillText(`request ${Math.round(right)}`, canvas.width - 2 * scale, y(0) + 2 * scale);
+}
+
+// Write numbers and the unit at the axes, above the curves, in letters with an outline.
+function writeAxes(context, canvas, scale, {mark, right, unit, y}) {
+	context.font = `${11 * scale}px system-ui, sans-serif`;
+	context.fillStyle = colourOf("--soft");
+	context.strokeStyle = colourOf("--panel");
+	context.lineWidth = 3 * scale;
+	context.lineJoin = "round";
+	const write = (text, at, value, align, baseline) => {
+		context.textAlign = align;
+		context.textBaseline = baseline;
+		context.strokeText(text, at, y(value) + 2 * scale);
+		context.fillText(text, at, y(value) + 2 * scale);
+	};
+	if (mark)
+		write(`${plain(mark)} ${unit}`, 2 * scale, mark, "left",
+			y(mark) > 14 * scale ? "bottom" : "top");
+	write("0", 2 * scale, 0, "left", "top");
+	write(`request ${Math.round(right)}`, canvas.width - 2 * scale, 0, "right", "top");
 }
 
 // lines: [{colour, points}]
@@ -123,13 +137,14 @@ function drawChart(canvas, lines, cursor, unit) {
 	const context = canvas.getContext("2d");
 	const all = lines.flatMap((line) => line.points);
 	const right = Math.max(1, cursor, ...all.map(([at]) => at));
-	const top = 1.1 * Math.max(1e-9, ...all.map(([, value]) => value));
+	const most = Math.max(0, ...all.map(([, value]) => value));
 	if (!all.length)
 		return;
+	const top = 1.1 * (most || 1), mark = most && roundBelow(most);
 	const floor = canvas.height - 16 * scale;
 	const x = (at) => at / right * canvas.width;
 	const y = (value) => floor - value / top * floor;
-	drawAxes(context, canvas, scale, {top, right, unit, x, y});
+	drawAxes(context, canvas, scale, {mark, y});
 	context.strokeStyle = "#7f7f7f";
 	context.lineWidth = scale;
 	context.beginPath();
@@ -145,4 +160,5 @@ function drawChart(canvas, lines, cursor, unit) {
 		context.stroke();
 	}
 	context.setLineDash([]);
+	writeAxes(context, canvas, scale, {mark, right, unit, y});
 }
