@@ -319,6 +319,22 @@ def test_approxftl_serve_reports_that_its_nbdkit_process_was_killed(
     assert list_leftover_paths(server) == []
 
 
+def test_repeated_signals_end_a_server_with_a_client_that_hangs(
+        capfd: pytest.CaptureFixture[str]) -> None:
+    server = Server("timing=off")
+    with connect_to_export(server.socket) as client:
+        client.sendall(struct.pack(">IHHQQI", 0x25609513, 0, 1, 7, 0, 4096) + b"x" * 100)
+
+        def has_ended_after_signal() -> bool:
+            server.process.send_signal(signal.SIGTERM)
+            return server.process.poll() is not None
+
+        await_true(has_ended_after_signal)
+    assert server.process.returncode == 1
+    assert capfd.readouterr().err == "approxftl serve: nbdkit was ended by signal 9\n"
+    assert list_leftover_paths(server) == []
+
+
 def test_nbdkit_process_ends_when_approxftl_serve_is_killed() -> None:
     server = Server("timing=off")
     child = Path(f"/proc/{server.nbdkit_process_id}")

@@ -2,6 +2,7 @@
 """A volume that nbdkit serves keeps its data when the server ends or is killed."""
 
 import json
+import os
 import re
 import resource
 import signal
@@ -9,8 +10,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from selftests.lib.processes import await_true
 from selftests.lib.programs import PROGRAM, Done, run_program
-from selftests.nbdkit.support import PLUGIN, needs_nbdkit, run_plugin, run_server
+from selftests.nbdkit.support import PLUGIN, SHELL, needs_nbdkit, run_plugin, run_server
 
 pytestmark = needs_nbdkit
 #: A device so small that the writes below overwrite it several times.
@@ -42,6 +44,29 @@ for stamp in range(1, COUNT):
         model = [since[at][-1] if at in since else old for at, old in enumerate(model)]
         since = {}
 print(json.dumps([model, since]))
+"""
+
+#: A client that writes every other page until the server ends. The output is as that of WRITES, and
+#: the page of the write that failed, which may have reached the device.
+WRITES_UNTIL_THE_END = """
+import json, pathlib, random
+rng = random.Random(NUMBER)
+pages = range(NUMBER, h.get_size() // 4096, 2)
+model = dict.fromkeys(pages, 0)
+since = {}
+try:
+    for stamp in range(1, 1 << 32):
+        page = rng.choice(pages)
+        since.setdefault(page, []).append(stamp)
+        h.pwrite(stamp.to_bytes(4, "little") * 1024, page * 4096)
+        if stamp % 50 == 0:
+            h.flush()
+            model |= {at: values[-1] for at, values in since.items()}
+            since = {}
+        if stamp == 400:
+            pathlib.Path("FILE").touch()
+except nbd.Error:
+    print(json.dumps([model, since, page]))
 """
 
 READ = """
@@ -91,6 +116,33 @@ def test_random_flushed_writes_survive_a_kill_of_the_server(tmp_path: Path, seed
         allowed = later[-1:] or [model[page]] if keeps_all else [model[page], *later]
         assert value in allowed, (page, value, allowed)
     assert "was closed in order" in check_volume_contents(volume)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_writes_of_two_clients_survive_the_end_of_the_server(tmp_path: Path, number: int) -> None:
+    volume = tmp_path / "volume"
+    with run_server("--store", volume, *SMALL) as server:
+        clients = []
+        for i in range(2):
+            script = WRITES_UNTIL_THE_END.replace("NUMBER", str(i)).replace(
+                "FILE", str(tmp_path / f"{i}"))
+            clients.append(subprocess.Popen([*SHELL, "-u", server.uri, "-c", script],
+                                            stdout=subprocess.PIPE, text=True))
+        for i, client in enumerate(clients):
+            await_true((tmp_path / f"{i}").exists, client)
+        os.kill(server.nbdkit_process_id, number)
+        assert server.process.wait() == (number == signal.SIGKILL)
+        told = [json.loads(client.communicate()[0]) for client in clients]
+    expected = "was closed in order" if number == signal.SIGTERM else "was not closed"
+    assert expected in check_volume_contents(volume)
+    with run_server("--store", volume, "timing=off") as server:
+        found = server.run_nbdsh_json(READ)
+    for model, since, last in told:
+        for page, flushed in model.items():
+            values = [flushed, *since.get(page, [])]
+            if number == signal.SIGTERM:
+                values = values[-2:] if int(page) == last else values[-1:]
+            assert found[int(page)] in values, (page, found[int(page)], values)
 
 
 @pytest.mark.parametrize("script", [

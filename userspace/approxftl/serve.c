@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "checked-memory.h"
@@ -24,6 +25,8 @@
 #define NOT_INSTALLED 127
 /* Interval of the checks whether nbdkit is ready */
 #define LOOK_NS 10000000
+/* Seconds that nbdkit has to end before another signal kills it */
+#define PATIENCE_S 2
 
 /**
  * struct serving - a server
@@ -35,6 +38,7 @@
  * @fd: the socket
  * @signals: signals that wait_for_signal() takes; they are blocked
  * @child: nbdkit
+ * @stopped_s: host time in s at which nbdkit was told to end; 0: it was not
  */
 struct serving {
 	const struct device_options *options;
@@ -45,6 +49,7 @@ struct serving {
 	int fd;
 	sigset_t signals;
 	pid_t child;
+	time_t stopped_s;
 };
 
 static int make_socket_directory(struct serving *serving, struct aftl_error *error)
@@ -183,6 +188,23 @@ static void print_server_address_when_ready(struct serving *serving, bool *told)
 	*told = true;
 }
 
+/*
+ * Shut nbdkit down. nbdkit does not end while a client that has sent a part of a request keeps its
+ * connection, so a later signal kills nbdkit.
+ */
+static void stop_nbdkit(struct serving *serving)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (serving->stopped_s && now.tv_sec - serving->stopped_s >= PATIENCE_S)
+		kill(serving->child, SIGKILL);
+	else
+		kill(serving->child, SIGTERM);
+	if (!serving->stopped_s)
+		serving->stopped_s = now.tv_sec;
+}
+
 /* Wait until nbdkit ends; a signal to this program shuts nbdkit down. */
 static enum exit_code wait_for_nbdkit_to_end(struct serving *serving)
 {
@@ -196,7 +218,7 @@ static enum exit_code wait_for_nbdkit_to_end(struct serving *serving)
 
 		print_server_address_when_ready(serving, &told);
 		if (number > 0 && number != SIGCHLD)
-			kill(serving->child, SIGTERM);
+			stop_nbdkit(serving);
 	}
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_INSTALLED)
 		complain_as("serve", "nbdkit is not installed; on Debian: apt-get install nbdkit");
