@@ -115,7 +115,9 @@ class RequestTable:
         return pd.DataFrame(columns, copy=False)
 
     def to_arrow(self) -> Any:
-        """Return a pyarrow.Table of the requests, without a copy; op is an index in OPERATIONS."""
+        """Return a pyarrow.Table of the requests; op is an index in OPERATIONS. Only failed is
+        copied, as Arrow packs truth values into bits.
+        """
         pa = importlib.import_module("pyarrow")
 
         return pa.table({name: pa.array(column) for name, column in self._columns.items()})
