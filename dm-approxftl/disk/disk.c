@@ -15,6 +15,7 @@
 #include "compat.h"
 #include "disk/disk.h"
 #include "log.h"
+#include "core/base/profiles.h"
 #include "core/persist/snapshot.h"
 #include "store/dev.h"
 

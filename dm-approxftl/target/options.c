@@ -12,6 +12,7 @@
 #include <linux/ioprio.h>
 
 #include "compat.h"
+#include "core/base/profiles.h"
 #include "disk/carriers.h"
 #include "log.h"
 #include "target/options.h"

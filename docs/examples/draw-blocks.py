@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Draw the blocks of a device that `approxftl sim --dump FILE` has saved.
 
-The format is described in dm-approxftl/core/persist/snapshot.h.
+The format is described in dm-approxftl/core/persist/snapshot.c.
 """
 
 import argparse

@@ -2,7 +2,8 @@
 /*
  * Table lines are parsed as printed, get their size from the core, or are refused with a message.
  */
-#include "core/policy/nand-policy.h"
+#include "core/base/profiles.h"
+#include "core/policy/policies.h"
 #include "core/policy/param-registry.h"
 #include "tap.h"
 #include "target-line.h"

@@ -3,6 +3,7 @@
  * No call makes more host callbacks than aftl_get_max_callbacks_per_host_call(), so that a host can
  * reserve room for them in advance. test-device.c checks this in every other test, too.
  */
+#include "core/base/profiles.h"
 #include "core/persist/snapshot.h"
 #include "stream.h"
 #include "tap.h"

@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "core/nand/bit-flips.h"
 #include "core/nand/cell.h"
 #include "core/policy/param-registry.h"
 #include "core/base/random.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "account.h"
+#include "core/base/profiles.h"
 #include "core/ftl/lun.h"
 #include "core/ftl/program.h"
 #include "shadow-store.h"

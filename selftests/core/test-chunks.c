@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "core/nand/media.h"
+#include "core/nand/oob.h"
 #include "tap.h"
 
 /* Number of entries in a chunk of u8, u32 or u64. */

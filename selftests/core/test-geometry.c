@@ -2,7 +2,7 @@
 /*
  * Test the geometry that the core derives from a configuration.
  */
-#include "core/nand/media.h"
+#include "core/nand/oob.h"
 #include "core/policy/param-registry.h"
 #include "core/base/random.h"
 #include "tap.h"

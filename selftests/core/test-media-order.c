@@ -4,6 +4,7 @@
  * of the description of each order.
  */
 #include "core/nand/program-order.h"
+#include "core/nand/valid-bits.h"
 #include "tap.h"
 
 #define PAGES_MAX 64

@@ -2,6 +2,7 @@
 /*
  * Parameter keys, values, and messages for invalid ones.
  */
+#include "core/base/profiles.h"
 #include "core/policy/nand-policy.h"
 #include "core/policy/victim-rules.h"
 #include "tap.h"

@@ -2,6 +2,7 @@
 /*
  * The time of a page read depends on the page, not on who reads it or on the policy.
  */
+#include "core/base/profiles.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/l2p.h"
 #include "core/ftl/lun.h"

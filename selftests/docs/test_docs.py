@@ -387,7 +387,8 @@ def test_documented_interface_versions_are_current() -> None:
         ".".join(target),
         read_version_in_source("dm-approxftl/uapi/linux/approxftl.h",
                                r"#define APPROXFTL_VERSION (\d+)"),
-        read_version_in_source(f"{core}/persist/volume-format.h", r"format version, m\w+: (\d+)"),
+        read_version_in_source(f"{core}/persist/volume-format.h",
+                               r"#define AFTL_VOLUME_M(?:AJOR|INOR) (\d+)"),
         read_version_in_source(f"{core}/persist/record.h",
                                r"#define AFTL_RECORD_VERSION_M\w+ (\d+)"),
         read_version_in_source("userspace/lib/json-envelope.h", r"#define JSON_FORMAT_M\w+ (\d+)"),
@@ -442,8 +443,8 @@ def test_documents_contain_their_example_programs_verbatim(page: str) -> None:
 
 def test_policy_tutorial_names_every_method_of_a_policy() -> None:
     methods = set[str]()
-    for layer, struct in (("ftl", "ftl_policy"), ("nand", "policy_type")):
-        header = (TOP / f"dm-approxftl/core/policy/{layer}-policy.h").read_text()
+    for file, struct in (("ftl-policy.h", "ftl_policy"), ("policy-type.h", "policy_type")):
+        header = (TOP / "dm-approxftl/core/policy" / file).read_text()
         body = header.split(f"struct aftl_{struct} {{")[1].split("\n};")[0]
         methods |= set(re.findall(r"\(\*(\w+)\)", body))
     page = "\n".join(find_code_spans(TOP / "docs/policy-in-an-hour.md"))

@@ -2,7 +2,7 @@
 /*
  * The log of a replay, with the outcome of each request; described in approxftl-replay(1).
  *
- * A header of 4096 bytes, laid out like that of a record file (record.h) except for the magic
+ * A header of 4096 bytes, laid out like that of a record file (record.c) except for the magic
  * number and the numbers from byte 32 on, is followed by entries of 72 bytes in the order of
  * completion, until the end of the file. If a replay is killed, the header says 0 entries; the
  * entries then extend to the end of the file.

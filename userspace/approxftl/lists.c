@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Verbs that list parameters, profiles and policies of the core. */
 #include "complain.h"
-#include "core/policy/nand-policy.h"
+#include "core/base/profiles.h"
+#include "core/policy/policies.h"
 #include "core/policy/param-registry.h"
 #include "option-rows.h"
 #include "text-table.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Streaming readers and writers of record files. The format is defined in record.h. */
+/* Streaming readers and writers of record files. The format is defined in record.c. */
 #ifndef AFTL_RECORD_FILE_H
 #define AFTL_RECORD_FILE_H
 

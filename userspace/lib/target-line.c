@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "core-memory.h"
+#include "core/base/profiles.h"
 #include "core/ftl/ftl.h"
 #include "disk/carriers.h"
 #include "target-line.h"

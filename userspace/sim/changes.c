@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "changes.h"
 #include "core/policy/param-registry.h"
+#include "core/policy/policies.h"
 #include "shares.h"
 
 int parse_device_change(struct sim_change *change, const char *pair, struct aftl_error *error)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include "core/policy/param-registry.h"
+#include "core/policy/policies.h"
 #include "core/policy/policy-object.h"
 #include "policy-load.h"
 

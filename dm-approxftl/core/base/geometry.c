@@ -2,6 +2,7 @@
 /*
  * Derives the geometry from the parameters, and refuses parameters that no device can have.
  */
+#include "core/base/address.h"
 #include "core/base/geometry.h"
 
 static bool is_power_of_two(u64 n)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Parses, prints and checks the parameters of a device. */
+#include "core/base/param-group.h"
 #include "core/base/params.h"
 
 const char *const aftl_switch_words[] = { "off", "on", NULL };

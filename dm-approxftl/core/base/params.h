@@ -7,92 +7,9 @@
 #ifndef AFTL_PARAMS_H
 #define AFTL_PARAMS_H
 
-#include "core/base/types.h"
-
-/* Values of parameters of type AFTL_PARAM_CHOICE, in the order of the words in param-table.h */
-
-enum aftl_switch {
-	AFTL_OFF,
-	AFTL_ON,
-};
-
-enum aftl_plane_mode {
-	AFTL_PLANES_SHARED,
-	AFTL_PLANES_INDEPENDENT,
-	AFTL_PLANES_WIDE,
-};
-
-/*
- * Pages that a multi-plane read may combine: none; pages of equal block and page number; pages of
- * equal page number; any pages.
- */
-enum aftl_multi_plane_read {
-	AFTL_PLANE_READ_OFF,
-	AFTL_PLANE_READ_SAME_BLOCK,
-	AFTL_PLANE_READ_ANY_BLOCK,
-	AFTL_PLANE_READ_ANY_PAGE,
-};
-
-enum aftl_sched {
-	AFTL_SCHED_READ_FIRST,
-	AFTL_SCHED_FCFS,
-};
-
-enum aftl_allocate {
-#define LUN_RULE(name) AFTL_ALLOCATE_##name,
-#include "core/base/lun-list.h"
-#undef LUN_RULE
-	AFTL_ALLOCATES,
-};
-
-enum aftl_victim {
-#define VICTIM(name) AFTL_VICTIM_##name,
-#include "core/base/victim-list.h"
-#undef VICTIM
-	AFTL_VICTIMS,
-};
-
-/* Values of the parameter "gc_mode": how garbage collection shares a die with host writes */
-enum aftl_gc_mode {
-	AFTL_GC_BLOCK,
-	AFTL_GC_PACED,
-};
-
-/* Values of the parameter "gc_idle_limit": free blocks up to which idle dies collect */
-enum aftl_gc_idle_limit {
-	AFTL_GC_IDLE_FIXED,
-	AFTL_GC_IDLE_ADAPTIVE,
-};
-
-enum aftl_cache_commands {
-	AFTL_CACHE_COMMANDS_OFF,
-	AFTL_CACHE_COMMANDS_READ,
-	AFTL_CACHE_COMMANDS_PROGRAM,
-	AFTL_CACHE_COMMANDS_BOTH,
-};
-
-enum aftl_suspend {
-	AFTL_SUSPEND_OFF,
-	AFTL_SUSPEND_PROGRAM,
-	AFTL_SUSPEND_ERASE,
-	AFTL_SUSPEND_BOTH,
-};
-
-enum aftl_isolation {
-	AFTL_ISOLATION_INITIAL,
-	AFTL_ISOLATION_PERSISTENT,
-};
-
-enum aftl_fill {
-	AFTL_FILL_NONE,
-	AFTL_FILL_SEQUENTIAL,
-	AFTL_FILL_RANDOM,
-};
-
-enum aftl_cell_model {
-	AFTL_CELL_CONSTANT,
-	AFTL_CELL_VOLTAGE,
-};
+#include "core/base/error.h"
+#include "core/base/param-values.h"
+#include "core/base/write-stream.h"
 
 enum aftl_param_type {
 	AFTL_PARAM_COUNT,
@@ -154,69 +71,6 @@ struct aftl_param {
 
 extern const struct aftl_param aftl_core_params[];
 extern const char *const aftl_switch_words[];
-
-/* PARAM() that makes a struct aftl_param; the array <name>_words has the words of a CHOICE. */
-#define AFTL_WORDS_COUNT(name) NULL
-#define AFTL_WORDS_BYTES(name) NULL
-#define AFTL_WORDS_TIME(name) NULL
-#define AFTL_WORDS_PERCENT(name) NULL
-#define AFTL_WORDS_RATE(name) NULL
-#define AFTL_WORDS_WEIGHTS(name) NULL
-#define AFTL_WORDS_CHOICE(name) name##_words
-
-#define AFTL_PARAM(name, kind, least, most, usual, phrase) {		\
-	.key = #name,							\
-	.help = phrase,							\
-	.words = AFTL_WORDS_##kind(name),				\
-	.type = AFTL_PARAM_##kind,					\
-	.smallest = least,						\
-	.largest = most,						\
-	.standard = usual,						\
-},
-
-#define AFTL_PARAM_FIELD(name, kind, least, most, usual, phrase) u64 name;
-
-/**
- * struct aftl_param_group - parameters of a policy or a rule
- * @params: table of the parameters
- * @count: number of parameters
- * @live: the parameters may change at any time; otherwise only at a reload
- */
-struct aftl_param_group {
-	const struct aftl_param *params;
-	u32 count;
-	bool live;
-};
-
-/*
- * Define a struct with a field for each parameter, and the table for AFTL_PARAM_GROUP(). LIST is a
- * macro that calls its argument, a macro like PARAM() of param-table.h, once for each parameter.
- */
-#define AFTL_PARAM_TABLE(name, LIST)						\
-	struct name {								\
-		LIST(AFTL_PARAM_FIELD)						\
-	};									\
-	static const struct aftl_param name##_table[] = { LIST(AFTL_PARAM) }
-
-#define AFTL_PARAM_GROUP(name, changes)						\
-	{ .params = name##_table, .count = ARRAY_SIZE(name##_table), .live = changes }
-
-/**
- * struct aftl_error - error message that names the cause and the remedy
- */
-struct aftl_error {
-	char text[240];
-};
-
-/**
- * aftl_fail() - format a message into @error
- * @error: takes the message
- * @code: negative error code
- * @format: as for printf()
- *
- * Return: @code
- */
-__printf(3, 4) int aftl_fail(struct aftl_error *error, int code, const char *format, ...);
 
 /* Number of queue weights encoded in @value, 0 for none. */
 static inline u32 aftl_queue_weight_count(u64 value)
@@ -290,23 +144,5 @@ int __must_check aftl_param_parse(const struct aftl_param *param, const char *te
  */
 int __must_check aftl_config_check(const struct aftl_config *made,
 				   const struct aftl_config *wanted, struct aftl_error *error);
-
-/* Profiles (profiles.c) */
-
-/* Set the parameters of param-table.h from a named profile; hosts call aftl_profile_load(). */
-int __must_check aftl_profile_apply(struct aftl_config *config, const char *name,
-				    struct aftl_error *error);
-
-/**
- * aftl_profile_name() - name of profile @index, NULL after the last
- * @index: index, from 0
- */
-const char *aftl_profile_name(unsigned int index);
-
-/**
- * aftl_profile_description() - description of profile @index
- * @index: index, from 0
- */
-const char *aftl_profile_description(unsigned int index);
 
 #endif

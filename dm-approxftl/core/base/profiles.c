@@ -7,6 +7,7 @@
  * paper does not state are marked "assumed".
  */
 #include "core/base/params.h"
+#include "core/base/profiles.h"
 
 #define US 1000ULL
 #define MS 1000000ULL

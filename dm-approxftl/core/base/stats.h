@@ -4,7 +4,8 @@
 #define AFTL_STATS_H
 
 #include "core/base/histogram.h"
-#include "core/base/types.h"
+#include "core/base/program-kinds.h"
+#include "core/base/write-stream.h"
 
 struct aftl_counters {
 #define COUNTER(name, help) u64 name;

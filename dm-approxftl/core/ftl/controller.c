@@ -20,6 +20,7 @@
 #include "core/ftl/wait.h"
 #include "core/ftl/write-buffer.h"
 #include "core/ftl/zone.h"
+#include "core/policy/ftl-policy-core.h"
 #include "core/policy/ftl-policy.h"
 
 /* Hosts are told the size of what they free, so aftl_memory_alloc() stores it beside the chunk. */

@@ -11,6 +11,7 @@
 #include "core/base/events.h"
 #include "core/ftl/cmt.h"
 #include "core/ftl/fault-list.h"
+#include "core/ftl/ftl.h"
 #include "core/ftl/host-queues.h"
 #include "core/ftl/lun-allocation.h"
 #include "core/ftl/read-cache.h"
@@ -22,9 +23,6 @@ struct aftl_command;
 struct aftl_die_group;
 struct aftl_lun;
 struct aftl_superblock_state;
-
-/* Invalid command, block or LUN index; the end of a list linked by indices. */
-#define AFTL_NIL U32_MAX
 
 /* One device. There is no state outside of it. */
 struct aftl {
@@ -145,15 +143,6 @@ struct aftl {
 	struct aftl_epochs epochs;
 	struct aftl_fault_list faults;
 };
-
-/*
- * Give other tasks of the host a chance to run, between two slices of a long call. May sleep.
- * Return: 0, or the host's error code, with which the caller must end.
- */
-static inline int aftl_call_pause_callback(const struct aftl *ftl)
-{
-	return ftl->ops->pause ? ftl->ops->pause(ftl->host) : 0;
-}
 
 /* Derive members of @ftl, such as the number of streams, from a new configuration. */
 void aftl_apply_config(struct aftl *ftl);

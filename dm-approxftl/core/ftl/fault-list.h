@@ -7,7 +7,7 @@
 #ifndef AFTL_FAULT_LIST_H
 #define AFTL_FAULT_LIST_H
 
-#include "core/ftl/ftl.h"
+#include "core/ftl/fault.h"
 
 /**
  * struct aftl_fault_list - armed faults, and those that happened

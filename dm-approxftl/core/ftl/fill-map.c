@@ -4,6 +4,7 @@
 #include "core/ftl/fill-map.h"
 #include "core/ftl/l2p.h"
 #include "core/ftl/memory.h"
+#include "core/ftl/pause.h"
 
 /*
  * Limit of recorded runs of rounds, for each block of a LUN. A round is one program in each LUN;

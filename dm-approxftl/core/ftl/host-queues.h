@@ -4,7 +4,8 @@
 #define AFTL_HOST_QUEUES_H
 
 #include "core/base/random.h"
-#include "core/ftl/ftl.h"
+#include "core/base/write-stream.h"
+#include "core/ftl/request.h"
 
 /* FIFO of requests whose last page operation has ended; each completes @delay_ns after that. */
 struct aftl_completion_queue {

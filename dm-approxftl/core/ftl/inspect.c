@@ -8,6 +8,8 @@
 #include "core/ftl/l2p.h"
 #include "core/ftl/lost-data.h"
 #include "core/ftl/lun.h"
+#include "core/ftl/pause.h"
+#include "core/ftl/pending-writes.h"
 #include "core/ftl/placement-handle.h"
 #include "core/ftl/policy-services.h"
 #include "core/ftl/read-cache.h"

@@ -3,7 +3,7 @@
 #ifndef AFTL_LUN_ALLOCATION_H
 #define AFTL_LUN_ALLOCATION_H
 
-#include "core/ftl/ftl.h"
+#include "core/ftl/request.h"
 #include "core/ftl/lun-work.h"
 #include "core/policy/lun-rules.h"
 

@@ -3,7 +3,8 @@
 #ifndef AFTL_LUN_WORK_H
 #define AFTL_LUN_WORK_H
 
-#include "core/ftl/ftl.h"
+#include "core/ftl/request.h"
+#include "core/policy/placement.h"
 
 /* The program of the write has begun. */
 #define AFTL_COMMAND_PROGRAMMING 0x01

@@ -32,13 +32,11 @@ struct aftl_foggy_block;
  * @runnable: the LUN is in the list of LUNs to be scheduled
  * @out_of_blocks: a relocation found no free page; collect only blocks without valid pages until a
  *	block is erased
- * @below_reserve: fewer free blocks than the policy needs, and not by its own doing (loaded from a
- *	snapshot): relocations use @fallback until there are enough
+ * @below_reserve: loaded with fewer free blocks than the policy needs: relocations use @fallback
  * @refresh_due: the refresh scan found a block with old data that has not been taken yet
  * @slc_block_empty: a closed SLC cache block may hold no valid page
  * @next_runnable: next LUN in the list of runnable LUNs
- * @stripe_requests: bit mask of the members of the die group that need a page of this LUN for a
- *	reconstruction
+ * @stripe_requests: bit mask of the members of the die group that reconstruct from a page here
  * @busy_ns: total time at work
  * @sensed_ns: time at which the last read's transfer could begin: its page was sensed
  * @data_out_end_ns: end of that transfer

@@ -10,12 +10,14 @@
 #include "core/ftl/lun-allocation.h"
 #include "core/ftl/lun.h"
 #include "core/ftl/memory.h"
+#include "core/ftl/pause.h"
 #include "core/ftl/policy-instance.h"
 #include "core/ftl/program.h"
 #include "core/ftl/relocation.h"
 #include "core/ftl/superblock.h"
 #include "core/ftl/translation-page.h"
 #include "core/base/random.h"
+#include "core/policy/ftl-policy-core.h"
 #include "core/policy/ftl-policy.h"
 
 static bool program_relocated_pages_untimed(struct aftl *ftl, struct aftl_lun *lun)

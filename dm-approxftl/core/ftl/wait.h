@@ -6,7 +6,7 @@
 #ifndef AFTL_WAIT_H
 #define AFTL_WAIT_H
 
-#include "core/ftl/ftl.h"
+#include "core/ftl/request.h"
 
 struct aftl_lun;
 

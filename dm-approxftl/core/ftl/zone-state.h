@@ -3,7 +3,8 @@
 #ifndef AFTL_ZONE_STATE_H
 #define AFTL_ZONE_STATE_H
 
-#include "core/ftl/ftl.h"
+#include "core/base/write-stream.h"
+#include "core/ftl/host-ops.h"
 
 /**
  * struct aftl_zone - a range of logical pages that is written sequentially

@@ -11,6 +11,7 @@
 #include "core/ftl/fine-pending.h"
 #include "core/ftl/l2p.h"
 #include "core/ftl/lun.h"
+#include "core/ftl/pending-writes.h"
 #include "core/ftl/refresh.h"
 #include "core/ftl/relocation.h"
 #include "core/ftl/run-queue.h"

@@ -12,6 +12,7 @@
 #include "core/ftl/l2p.h"
 #include "core/ftl/lost-data.h"
 #include "core/ftl/lun.h"
+#include "core/ftl/pending-writes.h"
 #include "core/ftl/read-cache.h"
 #include "core/ftl/run-queue.h"
 #include "core/ftl/sensing.h"

@@ -18,6 +18,7 @@
 #include "core/ftl/l2p.h"
 #include "core/ftl/lun-allocation.h"
 #include "core/ftl/lun.h"
+#include "core/ftl/pending-writes.h"
 #include "core/ftl/placement-handle.h"
 #include "core/ftl/policy-instance.h"
 #include "core/ftl/program.h"

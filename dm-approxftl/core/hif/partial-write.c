@@ -12,6 +12,7 @@
 #include "core/ftl/command.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/l2p.h"
+#include "core/ftl/pending-writes.h"
 #include "core/hif/hif.h"
 #include "core/hif/host-read.h"
 

@@ -3,10 +3,13 @@
  * The error model: raw bit error rates from the threshold voltage tables or from constants, and the
  * bit errors of one read.
  */
+#include "core/nand/bit-flips.h"
 #include "core/nand/cell.h"
 #include "core/base/random.h"
 #include "core/base/table-lookup.h"
+#include "core/nand/chip.h"
 #include "core/nand/program-order.h"
+#include "core/nand/valid-bits.h"
 #include "core/nand/read-disturb.h"
 
 /* Extra errors of an over-programmed word line, in halves of the number that ECC corrects. */

@@ -11,7 +11,8 @@
 #ifndef AFTL_CELL_H
 #define AFTL_CELL_H
 
-#include "core/nand/media.h"
+#include "core/base/program-kinds.h"
+#include "core/nand/oob-origin.h"
 #include "core/nand/physics-tables.h"
 
 /* Value in mode-list.h for modes with the error curve of a standard program on this device. */
@@ -55,12 +56,6 @@ struct aftl_cell {
 	u32 levels;
 	bool clean;
 };
-
-/* Return true if the time of a read depends on the error rate of its page, as in AGCR. */
-static inline bool aftl_read_time_depends_on_errors(const struct aftl_config *config)
-{
-	return config->read_coarse || config->read_fine;
-}
 
 /**
  * struct aftl_errors - the result of reading one ppn
@@ -126,25 +121,6 @@ static inline u32 aftl_get_extra_sensing_levels_of_page(const struct aftl_cell *
 		      !aftl_page_is_short_lived(attr)) ?
 		       0 : aftl_compute_extra_sensing_levels(cell, block, page, hour);
 }
-
-/**
- * aftl_get_bit_flip_position() - bit position of flip number @index in the data of @lpn
- * @cell: provides the seed and the size of a unit
- * @lpn: logical page
- * @generation: write generation of the data
- * @index: below the number of flips
- *
- * Different @index give different positions: flips never cancel.
- */
-u32 aftl_get_bit_flip_position(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation,
-			       u32 index);
-
-/*
- * aftl_get_bit_flip_position() in two steps. The key depends on parameters that may change, so a
- * host computes the key when the core reads, and the positions later, when it has the data.
- */
-u64 aftl_compute_key_of_bit_flips(const struct aftl_cell *cell, aftl_lpn_t lpn, u16 generation);
-u32 aftl_get_bit_flip_position_by_key(const struct aftl_geometry *geo, u64 key, u32 index);
 
 /**
  * aftl_compute_page_disturbance_mv() - Vth shift of @page by neighbours programmed later

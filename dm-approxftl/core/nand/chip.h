@@ -8,7 +8,8 @@
 #ifndef AFTL_CHIP_H
 #define AFTL_CHIP_H
 
-#include "core/nand/media.h"
+#include "core/base/program-kinds.h"
+#include "core/nand/program-command.h"
 #include "core/nand/physics-tables.h"
 
 /* Wear of an erase at full voltage. */
@@ -56,58 +57,6 @@ struct aftl_chip {
 /* Initialise @chip for @media and @config; call it again after a change of @config. */
 void aftl_chip_init(struct aftl_chip *chip, const struct aftl_media *media,
 		    const struct aftl_config *config);
-
-/**
- * struct aftl_ispp - ISPP parameters of a program relative to the default; all 0: the default
- * @start_mv: rise of the first program voltage
- * @final_mv: reduction of the last program voltage
- * @skip: loops by which the verifies of each state start later
- */
-struct aftl_ispp {
-	u16 start_mv;
-	u16 final_mv;
-	u8 skip;
-};
-
-static inline bool aftl_ispp_is_default(const struct aftl_ispp *ispp)
-{
-	return !ispp->start_mv && !ispp->final_mv && !ispp->skip;
-}
-
-/**
- * struct aftl_program_command - a program command
- * @block: block, open
- * @page: first page
- * @pages: number of pages
- * @mode: enum aftl_mode
- * @class: enum aftl_class of the data
- * @ispp: ISPP parameters
- * @monitor: report errors and verifies even with default ISPP parameters
- */
-struct aftl_program_command {
-	const struct aftl_block *block;
-	u32 page;
-	u32 pages;
-	u32 mode;
-	u32 class;
-	struct aftl_ispp ispp;
-	bool monitor;
-};
-
-/**
- * struct aftl_program_result - time and result of a program
- * @ns: array time
- * @errors: errors between the erased state and P1, in 1/4096 of their mean on new flash
- * @early: ISPP loops by which verifies started too early with default parameters
- * @overprogrammed: cells were programmed beyond their states because verifies were skipped or
- *	margins were missing; a controller sees only @errors
- */
-struct aftl_program_result {
-	u64 ns;
-	u32 errors;
-	u32 early;
-	bool overprogrammed;
-};
 
 /**
  * aftl_chip_allows_program() - return true if the chip accepts the command
@@ -168,5 +117,11 @@ struct aftl_erase_result aftl_chip_erase(const struct aftl_chip *chip,
  * @erases: erase count of the block
  */
 u64 aftl_compute_program_ns_after_wear(u64 ns, u32 erases);
+
+/* Return true if the time of a read depends on the error rate of its page, as in AGCR. */
+static inline bool aftl_read_time_depends_on_errors(const struct aftl_config *config)
+{
+	return config->read_coarse || config->read_fine;
+}
 
 #endif

@@ -2,6 +2,7 @@
 /*
  * Process variation of 3D NAND: draws the traits of layers and word lines from the seed.
  */
+#include "core/nand/oob.h"
 #include "core/base/random.h"
 #include "core/base/table-lookup.h"
 #include "core/nand/layer-variation.h"

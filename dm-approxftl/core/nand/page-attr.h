@@ -3,6 +3,7 @@
 #ifndef AFTL_PAGE_ATTR_H
 #define AFTL_PAGE_ATTR_H
 
+#include "core/base/program-kinds.h"
 #include "core/base/types.h"
 
 /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Program orders: the program steps that a block allows. */
 #include "core/nand/program-order.h"
+#include "core/nand/valid-bits.h"
 
 /* Each function here checks one program order; @page is the first page of a program step. */
 

@@ -2,6 +2,7 @@
 /*
  * Array time of a read by mode, page position and sensing levels.
  */
+#include "core/nand/chip.h"
 #include "core/nand/read-timing.h"
 
 /* Index in level_ns of the number of sensing levels whose read time is the parameter "read". */

@@ -3,6 +3,7 @@
  * State of reprogrammed word lines, derived from the attributes of their pages.
  */
 #include "core/nand/reprogram.h"
+#include "core/nand/valid-bits.h"
 
 u32 aftl_encode_voltage_distribution(u32 lsb, u32 msb)
 {

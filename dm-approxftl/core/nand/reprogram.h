@@ -11,7 +11,7 @@
 #ifndef AFTL_REPROGRAM_H
 #define AFTL_REPROGRAM_H
 
-#include "core/nand/media.h"
+#include "core/nand/oob.h"
 
 /* Pages of a word line in MLC mode, and the bit mask that stands for both pages. */
 #define AFTL_MLC_PAGES 2

@@ -9,6 +9,7 @@
  * crash before that leaves the bit clear, so the entries count as zero: the same as if they had not
  * reached the device.
  */
+#include "core/persist/lazy-extents.h"
 #include "core/persist/volume-private.h"
 
 #define EXTENT_BYTES ((size_t)AFTL_EXTENT_FRAMES * AFTL_FRAME_BYTES)

@@ -33,6 +33,7 @@
  * This file also collects the mappings that recovery has rejected: pages beyond the write pointer
  * of their zone. They are removed from the spare table before the device is used.
  */
+#include "core/persist/plp-buffer.h"
 #include "core/persist/volume-private.h"
 
 static u32 count_plp_slots(const struct aftl_volume *volume)

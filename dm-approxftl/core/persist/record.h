@@ -1,61 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The record file ".aft": a self-describing stream of host requests.
- *
- * One header of 4096 bytes, then records of 32 bytes until the end of the file. Everything is
- * little-endian on every machine.
- *
- * Header:
- *
- *	offset  size  content
- *	     0     8  magic 89 41 46 54 0d 0a 1a 0a
- *	     8     2  format version, major: 1; readers refuse any other
- *	    10     2  format version, minor: 3; readers accept any
- *	    12     4  bytes of the header: 4096
- *	    16     4  bytes of a record: 32
- *	    20     4  nanoseconds of a clock tick: 1
- *	    24     4  bytes of a sector: 512
- *	    28     4  number of fields in a record: 8
- *	    32     8  number of records, 0: as many as follow
- *	    40     8  bytes of the device that the requests went to, 0: unknown
- *	    48     4  number of tag classes, 1 .. 16
- *	    52    12  zero
- *	    64   512  field table: 16 entries of 32 bytes, unused ones zero
- *	              { char name[16]; u16 offset; u16 size; u32 type; u8 zero[8]; }
- *	              type 1 is an unsigned integer
- *	   576   512  class names: 16 texts of 32 bytes; a record's class is an index
- *	  1088    64  text: the format that the records were converted from
- *	  1152    64  text: the program that wrote the file, and its version
- *	  1216  2876  text: provenance, a JSON object or nothing
- *	  4092     4  CRC32C of bytes 0 .. 4091
- *
- * Texts are UTF-8, end with a zero byte and are followed by zeroes.
- *
- * Record:
- *
- *	offset  size  name       content
- *	     0     8  t_ns       time since the first record or any other fixed point;
- *	                         never smaller than that of the record before
- *	     8     8  off_sect   first sector
- *	    16     4  nsect      sectors; 0 for a flush and for nothing else
- *	    20     1  op         enum aftl_op; since minor version 1 with 0x80 added for a
- *	                         write that is complete only when it is on flash (FUA); since
- *	                         2 with enum aftl_lifetime << 4 added for a write with such a hint
- *	    21     1  class      index into the class names
- *	    22     2  stream     the source's own division of requests, such as a disk; the
- *	                         simulator uses its low byte as the stream hint of a write, and
- *	                         records the host's queue, if there are several, in the high byte
- *	    24     4  lat_100ns  measured latency in 100 ns, 0: unknown
- *	    28     4  pid        process, 0: unknown
- *
- * Class names with a meaning are "precise", "approximate", and "approximate_2" and
- * "approximate_3" for data of those quality levels; data of a class with any other name is
- * to be treated as precise. Before minor version 3 so are the last two.
- */
+/* The record file ".aft": a self-describing stream of host requests; record.c has the format. */
 #ifndef AFTL_RECORD_H
 #define AFTL_RECORD_H
 
-#include "core/ftl/ftl.h"
+#include "core/base/error.h"
+#include "core/ftl/request.h"
 
 #define AFTL_RECORD_HEADER_BYTES 4096
 #define AFTL_RECORD_MAGIC_BYTES 8

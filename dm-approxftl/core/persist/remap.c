@@ -6,6 +6,7 @@
  * so that the FTL relocates its data; then the place is free again.
  */
 #include "core/ftl/controller.h"
+#include "core/persist/remap.h"
 #include "core/persist/volume-private.h"
 
 void aftl_remap_init(struct aftl_volume *volume)

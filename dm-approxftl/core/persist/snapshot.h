@@ -1,40 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Snapshots: the complete state of a device as a stream of bytes.
- *
- * The format; all numbers are little-endian:
- *
- *   8 bytes   magic "AFTLSNAP"
- *   u16, u16  major and minor version: 3 if pages are lost, else 2; others are refused
- *   16 bytes  policy name, padded with zeroes
- *   u32       number of parameters; for each:
- *               u8 length of the key, the key, u64 value in stored units
- *   u64 x 3   device time and age in ns, sequence number
- *   u64       the policy's word, see its method save_state_word()
- *   u32       position of the next LUN in allocation order; then
- *   per class and stream below 4: u32 LUN, u32 logical pages that still go there
- *   for each block:
- *     u8 state, order, kind, flags (1 checkerboard colour, 2 approximate only, 4 failing,
- *       8 fallback block, 16 has pages between approximate ones, 32 wide, 64 parity)
- *     u16 note; u32 programmed, frontier, erases, wear, reads, first hour; u64 opened
- *     if wide, u8 bits in a cell, 0 for all
- *     if pages are programmed, for each page: u8 attributes, or u16 if wide, u16 hours, and for
- *       each ppn: u8 valid (3: lost), u32 lpn and level, and with error models u16 write
- *       generation, u16 inherited errors
- *   for each LUN:
- *     u8 flags (1 relocation found no free block, 2 below the GC reserve since the policy was
- *       changed); u32 erases since the last check of the wear gap; u32 next block to be searched
- *       for old data
- *     u32 count and the numbers of its free blocks, oldest first
- *     u32 count and the numbers of its closed blocks in the order of victim search
- *   for each word of the state of the policy and its parts: u8 1 and u64 word; then u8 0
- *   for each zone: u8 state, enum aftl_zone_state; u32 logical pages below its write pointer
- *   with a cached L2P table: u32 translation pages in memory; for each, least recently used first,
- *     then those that wait at each LUN for their eviction: u32 number, u8 flags
- *   u32       CRC-32C of everything before it
- *
- * The L2P table is not stored: it follows from the valid ppns.
- */
+/* Snapshots: the complete state of a device as a stream of bytes; snapshot.c has the format. */
 #ifndef AFTL_SNAPSHOT_H
 #define AFTL_SNAPSHOT_H
 

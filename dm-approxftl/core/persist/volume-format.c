@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "core/base/encoding.h"
+#include "core/nand/block-format.h"
+#include "core/persist/volume-entries.h"
+#include "core/policy/param-registry.h"
 #include "core/policy/policy.h"
 #include "core/persist/snapshot.h"
 #include "core/persist/volume-format.h"

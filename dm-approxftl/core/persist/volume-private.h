@@ -8,6 +8,8 @@
 
 #include "core/persist/volume.h"
 
+struct aftl_plp_slot;
+
 /* Table frames in memory, a power of two; at most this many can change between two commits. */
 #define AFTL_VOLUME_FRAMES 512
 
@@ -23,25 +25,6 @@ struct aftl_frame {
 	u32 next;
 	bool used;
 	u8 dirty;
-};
-
-/**
- * struct aftl_plp_slot - room for a logical page in the persisted write buffer
- * @entry: table entry of the page
- * @next: after a load, the slot plus 1 of the recovered page with the next higher lpn; 0: none
- * @state: enum aftl_plp_slot_state
- */
-struct aftl_plp_slot {
-	struct aftl_plp_entry entry;
-	u32 next;
-	u8 state;
-};
-
-/* See plp-buffer.c. */
-enum aftl_plp_slot_state {
-	AFTL_PLP_SLOT_FREE,
-	AFTL_PLP_SLOT_USED,
-	AFTL_PLP_SLOT_RELEASED,
 };
 
 /**
@@ -145,76 +128,6 @@ int __must_check aftl_volume_rebuild_sector(struct aftl_volume *volume, u64 sect
  * them; NULL after an error (@ret of the volume).
  */
 u8 *aftl_volume_modify_table_entry(struct aftl_volume *volume, struct aftl_place place);
-
-/* plp-buffer.c */
-
-bool __must_check aftl_plp_alloc_slots(struct aftl_volume *volume);
-void aftl_plp_destroy(struct aftl_volume *volume);
-
-/* Value of plp_slot_of[tag] for a write that waits for a slot of the persisted write buffer. */
-#define AFTL_PLP_WAITING U32_MAX
-
-/* Return true if a version of @lpn has a PLP entry that has not been released. */
-bool aftl_plp_has_lpn(const struct aftl_volume *volume, aftl_lpn_t lpn);
-
-bool aftl_plp_count_used_slots(const struct aftl_volume *volume);
-
-/* Free the PLP slots that were released before the last commit. */
-void aftl_plp_free_released_slots(struct aftl_volume *volume);
-
-/* Encode the table entry of slot @index of the persisted write buffer. */
-void aftl_plp_slot_encode(const struct aftl_volume *volume, u32 index, u8 *bytes);
-
-/* Return a free slot of the persisted write buffer, or the number of slots if there is none. */
-u32 aftl_plp_find_free_slot(struct aftl_volume *volume);
-
-/* Offset on the backing device of the data of a PLP slot. */
-u64 aftl_plp_slot_offset(const struct aftl_volume *volume, u32 index);
-
-/* Remember to remove the mapping of @ppn from the spare table. */
-int __must_check aftl_volume_invalidate_ppn(struct aftl_volume *volume, aftl_ppn_t ppn);
-
-/* Return a bit for each ppn of @page that aftl_volume_invalidate_ppn() recorded. */
-u16 aftl_volume_get_invalid_ppns_of_page(const struct aftl_volume *volume, u32 page);
-
-/* Forget the ppns that aftl_volume_invalidate_ppn() recorded: the spare table has been changed. */
-void aftl_volume_free_invalidated_bitmap(struct aftl_volume *volume);
-
-/* remap.c */
-
-void aftl_remap_init(struct aftl_volume *volume);
-
-/* Offset on the backing device of the data of @ppn; 0: its usual place. */
-u64 aftl_remap_data_offset(const struct aftl_volume *volume, aftl_ppn_t ppn);
-
-/* Load the remap table, and drop entries that are not current in the recovered device @ftl. */
-int __must_check aftl_remap_load(struct aftl_volume *volume, const struct aftl *ftl,
-				 struct aftl_error *error);
-
-/* Write the remap table and flush. The caller updates the volume header. */
-int __must_check aftl_remap_write(struct aftl_volume *volume);
-
-/* lazy-extents.c */
-
-/* Allocate memory for the extent table, if there is one; no extent is initialised in it. */
-bool __must_check aftl_extents_alloc(struct aftl_volume *volume);
-void aftl_extents_destroy(struct aftl_volume *volume);
-int __must_check aftl_extents_load(struct aftl_volume *volume, struct aftl_error *error);
-
-/* Write the changed frames of the extent table, or all of its frames; the caller flushes. */
-int __must_check aftl_extents_write(struct aftl_volume *volume, bool all);
-
-/* Record that the commit, which has ended, has made the extent table durable. */
-void aftl_extents_mark_committed(struct aftl_volume *volume);
-
-/*
- * Initialise the extent that contains @frame, unless it is initialised already. If the last commit
- * did not cover its initialisation, fill @bytes with an empty frame.
- *
- * Return: 1; 0 if the frame must be read; or an error of the backing device.
- */
-int __must_check aftl_extents_init_extent_of_frame(struct aftl_volume *volume, u64 frame,
-						   u8 *bytes);
 
 /* Add nonce and checksum to all sectors of @frames frames from frame @number on. */
 void aftl_frames_add_checksums(const struct aftl_volume *volume, u64 number, u32 frames, u8 *bytes);

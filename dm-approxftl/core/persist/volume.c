@@ -6,6 +6,10 @@
 #include "core/ftl/controller.h"
 #include "core/ftl/lun.h"
 #include "core/base/encoding.h"
+#include "core/ftl/pending-writes.h"
+#include "core/persist/lazy-extents.h"
+#include "core/persist/plp-buffer.h"
+#include "core/persist/remap.h"
 #include "core/persist/snapshot.h"
 #include "core/persist/volume-private.h"
 

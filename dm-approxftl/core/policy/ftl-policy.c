@@ -4,6 +4,8 @@
  * pass for each stream of a victim, and the ages of blocks.
  */
 #include "core/base/fill-order.h"
+#include "core/nand/valid-bits.h"
+#include "core/policy/ftl-policy-core.h"
 #include "core/policy/ftl-policy.h"
 
 /* The policy's last array has a struct ages for each block; all others are the policy's own. */

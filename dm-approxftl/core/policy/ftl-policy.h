@@ -18,6 +18,7 @@
 
 #include "core/policy/nand-policy.h"
 #include "core/policy/open-blocks.h"
+#include "core/policy/selection.h"
 
 /**
  * struct aftl_page_write - a logical page that is about to be written
@@ -126,42 +127,9 @@ u64 aftl_block_age_ns(const struct aftl_policy *policy, const struct aftl_block 
 u64 aftl_block_ns_since_invalidation(const struct aftl_policy *policy,
 				     const struct aftl_block *block);
 
-/* Functions for the core, which policies do not call */
-
-struct aftl_fill_order;
-
-/* Add @writes to the count of host writes: preconditioning calls stream() for some writes only. */
-void aftl_ftl_add_to_host_write_clock(struct aftl_policy *policy, u32 writes);
-
-/**
- * aftl_ftl_set_first_write_numbers() - store which write of preconditioning wrote each lpn first
- * @policy: a policy with a clock, see struct aftl_ftl_policy
- * @first: first of the logical pages
- * @count: number of logical pages
- * @order: order of the first writes; @order->at is the number of the write of @first, and is
- *	advanced by @count lpns. Skips writes that aftl_ftl_add_to_host_write_clock() did not count
- */
-void aftl_ftl_set_first_write_numbers(struct aftl_policy *policy, aftl_lpn_t first, u32 count,
-				      struct aftl_fill_order *order);
-
-/* Return true if the policy has a clock (a count of host writes), see struct aftl_ftl_policy. */
-static inline bool aftl_ftl_has_host_write_clock(const struct aftl_policy_type *type)
-{
-	return type->ftl && type->ftl->clock;
-}
-
+/* The method place() of AFTL_FTL_POLICY(). */
 int aftl_ftl_place_program_in_stream_block(struct aftl_policy *policy, struct aftl_lun *lun,
 					   const struct aftl_program_request *need,
 					   struct aftl_placement *placement);
-
-/**
- * aftl_ftl_policy_type() - complete a policy type with the methods by which the core calls it
- * @type: a policy of either layer
- * @complete: takes the completed type, if @type is of the FTL layer
- *
- * Return: @complete, or @type if it has no methods of the FTL layer.
- */
-const struct aftl_policy_type *aftl_ftl_policy_type(const struct aftl_policy_type *type,
-						    struct aftl_policy_type *complete);
 
 #endif

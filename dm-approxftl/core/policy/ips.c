@@ -15,6 +15,7 @@
  * The policy has no cache without one-shot word lines of three bits, or if the device's own SLC
  * cache is configured.
  */
+#include "core/nand/valid-bits.h"
 #include "core/policy/policies.h"
 #include "core/policy/delegate.h"
 

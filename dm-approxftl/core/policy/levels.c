@@ -7,6 +7,7 @@
  * Each level has blocks of its own and keeps its level when it is relocated. A page with several
  * levels, which another policy wrote, is relocated at the smallest one.
  */
+#include "core/nand/valid-bits.h"
 #include "core/policy/policies.h"
 #include "core/policy/open-blocks.h"
 

@@ -4,6 +4,7 @@
  * allocation order.
  */
 #include "core/policy/lun-rules.h"
+#include "core/policy/selection.h"
 
 static u32 choose_least_busy_lun(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {

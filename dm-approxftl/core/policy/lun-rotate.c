@@ -8,6 +8,7 @@
  * more work queued than another.
  */
 #include "core/policy/lun-rules.h"
+#include "core/policy/selection.h"
 
 static u32 choose_next_lun_in_rotation(struct aftl_policy *policy,
 				       const struct aftl_lun_request *binding)

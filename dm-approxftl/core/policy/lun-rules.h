@@ -3,7 +3,7 @@
 #ifndef AFTL_LUN_RULES_H
 #define AFTL_LUN_RULES_H
 
-#include "core/policy/policy.h"
+#include "core/policy/selection.h"
 
 /**
  * struct aftl_lun_rule - an allocation rule

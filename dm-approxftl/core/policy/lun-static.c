@@ -4,6 +4,7 @@
  * over the others. Writes to a full LUN wait.
  */
 #include "core/policy/lun-rules.h"
+#include "core/policy/selection.h"
 
 static u32 choose_lun_by_lpn(struct aftl_policy *policy, const struct aftl_lun_request *binding)
 {

@@ -2,6 +2,7 @@
 /*
  * Registry of all parameters: of the core, policies, allocation rules and victim selectors.
  */
+#include "core/base/profiles.h"
 #include "core/policy/lun-rules.h"
 #include "core/policy/policies.h"
 #include "core/policy/param-registry.h"

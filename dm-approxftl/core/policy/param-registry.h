@@ -6,7 +6,7 @@
 #ifndef AFTL_PARAM_REGISTRY_H
 #define AFTL_PARAM_REGISTRY_H
 
-#include "core/base/params.h"
+#include "core/base/param-group.h"
 
 /**
  * aftl_param_at() - parameter @index, NULL after the last

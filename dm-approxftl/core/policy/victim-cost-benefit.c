@@ -6,6 +6,7 @@
  * A. Kawaguchi, S. Nishioka, H. Motoda, "A Flash-Memory Based File System", USENIX 1995. The age
  * here is the time since the block was opened.
  */
+#include "core/policy/selection.h"
 #include "core/policy/victim-rules.h"
 
 static u64 compute_cost_benefit_of_block(const struct aftl_victim_candidates *closed,

@@ -7,6 +7,8 @@
  * Solid State Drives", SIGMETRICS 2013. A block that may not be collected, because it is open or
  * fully valid, counts as a draw.
  */
+#include "core/base/param-group.h"
+#include "core/policy/selection.h"
 #include "core/policy/victim-rules.h"
 
 #define PARAMS(PARAM)								\

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Victim selector "fifo": the block that was opened first, like a circular log. */
+#include "core/policy/selection.h"
 #include "core/policy/victim-rules.h"
 
 static struct aftl_block *select_oldest_victim(struct aftl_policy *policy __maybe_unused,

@@ -3,7 +3,7 @@
 #ifndef AFTL_VICTIM_RULES_H
 #define AFTL_VICTIM_RULES_H
 
-#include "core/policy/policy.h"
+#include "core/policy/selection.h"
 
 /**
  * struct aftl_victim_rule - a victim selector

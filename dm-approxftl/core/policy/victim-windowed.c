@@ -6,6 +6,8 @@
  * X.-Y. Hu, E. Eleftheriou, R. Haas, I. Iliadis, R. Pletka, "Write Amplification Analysis in
  * Flash-Based Solid State Drives", SYSTOR 2009.
  */
+#include "core/base/param-group.h"
+#include "core/policy/selection.h"
 #include "core/policy/victim-rules.h"
 
 #define WINDOW_MAX 64

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The flash array: validity of pages, and the layout of out-of-band (OOB) metadata. */
-#include "core/nand/media.h"
+/* The layout of out-of-band (OOB) metadata, and the valid data of pages. */
+#include "core/nand/oob.h"
+#include "core/nand/valid-bits.h"
 
 bool aftl_page_has_valid_data(const struct aftl_media *media, const struct aftl_block *block,
 			      u32 page)
@@ -47,8 +48,7 @@ void aftl_oob_layout_init(struct aftl_media *media)
 		.hours = room ? numbers : 0,
 	};
 	media->oob_layout.near = 1U << aftl_get_chunk_entries_shift(media->oob_layout.bytes);
-	media->oob_layout.extra =
-		aftl_count_program_timestamps_in_extra_oob(media) + generations * media->geo->pages;
+	media->oob_layout.extra = (room ? generations : generations + 1) * media->geo->pages;
 }
 
 void aftl_block_clear_oob(struct aftl_media *media, struct aftl_block *block)
@@ -56,9 +56,11 @@ void aftl_block_clear_oob(struct aftl_media *media, struct aftl_block *block)
 	u32 page;
 
 	for (page = 0; page < media->geo->pages; page++) {
-		*aftl_page_attr_ptr(media, aftl_page_number_in_device(media, block, page)) = 0;
+		u16 *entry = aftl_oob_entry(media, aftl_page_number_in_device(media, block, page));
+
+		entry[media->oob_layout.attr] = 0;
 		if (media->oob_layout.hours)
-			*aftl_get_program_timestamp_ptr_of_page(media, block, page) = 0;
+			entry[media->oob_layout.hours] = 0;
 	}
 	block->programmed = 0;
 	block->frontier = 0;
