@@ -232,6 +232,22 @@ def test_ctrl_c_stops_a_run() -> None:
     assert (done.out, done.code) == ("interrupted\n10\n", 0), done.err
 
 
+def test_ctrl_c_while_the_thread_of_a_run_starts_ends_the_run(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    start = threading.Thread.start
+
+    def start_and_interrupt(thread: threading.Thread) -> None:
+        start(thread)
+        raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", start_and_interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            aftl.simulate(profile="demo", requests=10**12, keep_requests=False)
+    assert threading.active_count() == before
+
+
 def test_other_python_threads_run_during_a_simulation() -> None:
     counted = 0
     stop = threading.Event()

@@ -4,6 +4,7 @@
 import os
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,23 @@ def test_ctrl_c_stops_a_sweep() -> None:
                        environment={"PYTHONPATH": os.pathsep.join(
                            str(TOP / folder) for folder in ("userspace/python", "trace-tools"))})
     assert (done.out, done.code) == ("interrupted\n", 0), done.err
+
+
+def test_ctrl_c_while_a_sweep_starts_its_runs_ends_the_sweep(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    submit = ThreadPoolExecutor.submit
+    submitted: list[object] = []
+
+    def submit_or_interrupt(pool: ThreadPoolExecutor, *arguments: Any) -> object:
+        if len(submitted) == 2:
+            raise KeyboardInterrupt
+        submitted.append(submit(pool, *arguments))
+        return submitted[-1]
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", submit_or_interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        aftl.sweep(profile="demo", depth=[1, 2], requests=10**12, seeds=2, jobs=2)
+    assert len(submitted) == 2
 
 
 def list_run_results(runs: aftl.Runs) -> list[Any]:

@@ -210,14 +210,16 @@ class Job:
                 done.set()
 
         thread = threading.Thread(target=call_function_in_thread, name="approxftl")
-        thread.start()
         try:
+            thread.start()
             while not done.wait(TICK if progress else None):
                 if progress:
                     progress(lib.job_progress(self.handle))
         except BaseException:
             self.stop_library_call()
-            thread.join()
+            # Ctrl-C may come before the thread has begun, which then ends by itself.
+            if thread.ident is not None:
+                thread.join()
             raise
         thread.join()
         self.raise_for_exit_code(codes[0])

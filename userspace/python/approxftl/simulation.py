@@ -362,9 +362,9 @@ def _run_sweep_in_threads(plan: Sequence[dict[str, object]], jobs: int,
                           progress: Callable[[int, int], object] | None) -> list[Run]:
     begun = [Job() for _ in plan]
     with ThreadPoolExecutor(jobs) as pool:
-        waiting = [pool.submit(_simulate_in_job, job, one, False, None)
-                   for job, one in zip(begun, plan, strict=True)]
         try:
+            waiting = [pool.submit(_simulate_in_job, job, one, False, None)
+                       for job, one in zip(begun, plan, strict=True)]
             for count, future in enumerate(as_completed(waiting), 1):
                 future.result()
                 if progress:
