@@ -488,6 +488,9 @@ TAP_TEST(invalid_combinations_with_placement_handles_are_refused)
 			      "policy hybrid leaves room for 11 of them, not for 12");
 	check_handles_refused("baseline", "15", "40",
 			      "policy baseline with handles keeps 18 of the 40 blocks");
+	test_check_config_refused(&device, "baseline", "channels=2 placement_groups=2",
+				  "placement_groups: a placement id names a group and a handle, "
+				  "and there are no handles; set placement_handles");
 	test_check_config_refused(&device, "baseline",
 				  "channels=2 chips=4 placement_handles=1 placement_groups=3",
 				  "placement_groups: 8 dies cannot be shared out to 3 groups");

@@ -272,7 +272,8 @@ static void configure_crossed_features(struct aftl_config *config)
 	}
 	if (!aftl_random_below(&random, 6) && config->bits > 2)
 		config->passes = 2;
-	if (config->channels % max(2 * config->superblock, (u64)2) == 0)
+	if (config->placement_handles &&
+	    config->channels % max(2 * config->superblock, (u64)2) == 0)
 		config->placement_groups = 2;
 }
 

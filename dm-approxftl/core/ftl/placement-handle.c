@@ -19,6 +19,9 @@ static int check_reclaim_group_config(const struct aftl *ftl, struct aftl_error 
 {
 	u32 groups = (u32)ftl->config.placement_groups;
 
+	if (groups > 1 && !ftl->config.placement_handles)
+		return aftl_fail(error, -EINVAL,
+				 "placement_groups: a placement id names a group and a handle, and there are no handles; set placement_handles, or leave placement_groups at 1");
 	if (ftl->geo.luns % groups)
 		return aftl_fail(error, -EINVAL,
 				 "placement_groups: %u dies cannot be shared out to %u groups; the number of groups must divide the number of dies",
@@ -36,8 +39,6 @@ int aftl_check_handle_config(const struct aftl *ftl, struct aftl_error *error)
 	u32 most = AFTL_STREAMS - ftl->streams - aftl_count_trans_page_streams(ftl);
 	u32 handles = (u32)ftl->config.placement_handles;
 
-	if (!handles)
-		return 0;
 	if (handles > most)
 		return aftl_fail(error, -EINVAL,
 				 "placement_handles: policy %s leaves room for %u of them, not for %u",

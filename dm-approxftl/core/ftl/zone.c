@@ -75,9 +75,9 @@ int aftl_zone_check_config(const struct aftl *ftl, struct aftl_error *error)
 				 "max_open_zones: %llu zones cannot be open where %llu may be active",
 				 (unsigned long long)config->max_open_zones,
 				 (unsigned long long)config->max_active_zones);
-	if (config->placement_handles)
+	if (config->placement_handles || config->placement_groups > 1)
 		return aftl_fail(error, -EINVAL,
-				 "zoned: the host's zones already say which data belong together; set placement_handles 0 or zoned 0");
+				 "zoned: the host's zones already say which data belong together; set placement_handles 0 and placement_groups 1, or zoned 0");
 	if (config->passes > 1)
 		return aftl_fail(error, -EINVAL,
 				 "zoned: each active zone would keep its word lines between two passes in the write buffer; set passes 1 or zoned 0");
