@@ -191,6 +191,12 @@ TAP_TEST(without_a_free_block_superblock_gc_uses_an_open_one)
 	check_open_block_is_used(SMALL " superblock=2 unit=0 op=28 gc=0");
 }
 
+TAP_TEST(without_a_free_block_gc_with_two_passes_uses_an_open_one)
+{
+	check_open_block_is_used(SMALL " channels=1 unit=0 op=28 gc=0 bits=4 one_shot=on passes=2 "
+				       "buffer=256KiB");
+}
+
 /* Number of open blocks that failed while their LUN had no free block. */
 static u32 last_blocks_failed;
 
@@ -237,6 +243,9 @@ TAP_TEST(all_open_blocks_fail_with_placement_handles)
 		SMALL " op=60 placement_handles=4 victim=fifo",
 		SMALL " op=60 chips=2 superblock=2 placement_handles=4",
 		SMALL " op=60 chips=2 superblock=2 rain=on placement_handles=4",
+		SMALL " op=60 bits=4 one_shot=on passes=2 buffer=256KiB placement_handles=1",
+		SMALL " op=60 bits=4 one_shot=on passes=2 buffer=256KiB placement_handles=2",
+		SMALL " op=60 bits=4 one_shot=on passes=2 buffer=256KiB placement_handles=4",
 	};
 	u32 i;
 
@@ -246,6 +255,16 @@ TAP_TEST(all_open_blocks_fail_with_placement_handles)
 		CHECK_MSG(last_blocks_failed > 1, "with %s only %u open blocks fail", params[i],
 			  last_blocks_failed);
 	}
+}
+
+/* GC of an isolated handle finds no page of this handle, and no free block. */
+TAP_TEST(isolated_data_leave_their_handle_rather_than_be_lost)
+{
+	static const char params[] = SMALL " op=60 bits=4 one_shot=on passes=2 buffer=256KiB seed=1 "
+					   "placement_handles=2 placement_isolation=persistent";
+
+	check_last_free_block_fails("streams", params);
+	check_last_free_block_fails("midas", params);
 }
 
 /*

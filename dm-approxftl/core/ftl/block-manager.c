@@ -470,28 +470,43 @@ bool aftl_program_has_valid_pages(const struct aftl *ftl, u32 first)
 }
 
 /*
- * Return true if the word line that is due for its fine pass has valid pages: the controller has
- * lost the data of that fine pass, but the pages stay mapped.
+ * Return true if a word line without its fine pass has valid pages: the controller has lost the
+ * data of that fine pass, but the pages stay mapped.
  */
-static bool due_fine_pass_has_valid_pages(const struct aftl *ftl, const struct aftl_block *block)
+static bool unfinished_word_line_has_valid_pages(const struct aftl *ftl,
+						 const struct aftl_block *block)
 {
-	u32 due = aftl_next_fine_pass_page(&ftl->media, block);
+	u32 page = block->programmed -
+		   min(block->programmed, AFTL_FOGGY_WORD_LINES * ftl->geo.program_pages);
 
-	return due < ftl->geo.pages &&
-	       aftl_program_has_valid_pages(ftl,
-					    aftl_page_number_in_device(&ftl->media, block, due));
+	for (; page < block->programmed; page += ftl->geo.program_pages) {
+		u32 first = aftl_page_number_in_device(&ftl->media, block, page);
+
+		if (aftl_page_is_foggy(*aftl_page_attr_ptr(&ftl->media, first)) &&
+		    aftl_program_has_valid_pages(ftl, first))
+			return true;
+	}
+	return false;
 }
 
-/* Return true if the closed @block would accept another program if it were reopened. */
+/*
+ * Return true if the closed @block would accept another program if it were reopened. A block that
+ * is programmed in two passes accepts coarse passes as long as it is not full: when it was closed
+ * early, its frontier moved to its end only to make the last fine passes due.
+ */
 static bool can_closed_block_be_reopened(struct aftl *ftl, struct aftl_block *block)
 {
 	bool can;
 
-	block->state = AFTL_BLOCK_OPEN;
-	can = aftl_program_order_next_page(&ftl->media, block) < ftl->geo.pages &&
-	      (!ftl->geo.superblock_luns || aftl_superblock_allows_reopening(ftl, block));
-	block->state = AFTL_BLOCK_CLOSED;
-	return can && !(ftl->foggy_blocks && due_fine_pass_has_valid_pages(ftl, block));
+	if (block->order == AFTL_ORDER_FOGGY_FINE) {
+		can = block->programmed < ftl->geo.pages &&
+		      !unfinished_word_line_has_valid_pages(ftl, block);
+	} else {
+		block->state = AFTL_BLOCK_OPEN;
+		can = aftl_program_order_next_page(&ftl->media, block) < ftl->geo.pages;
+		block->state = AFTL_BLOCK_CLOSED;
+	}
+	return can && (!ftl->geo.superblock_luns || aftl_superblock_allows_reopening(ftl, block));
 }
 
 /* Among the closed blocks that can be reopened, find one with the fewest programmed pages. */
@@ -520,6 +535,18 @@ static void reopen_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun,
 	aftl_victim_list_remove(ftl, lun, block);
 	block->state = AFTL_BLOCK_OPEN;
 	block->handle = 0;
+	if (block->order == AFTL_ORDER_FOGGY_FINE)
+		block->frontier = block->programmed;
+	lun->fallback = block;
+}
+
+/* Make an open block of the policy the fallback block; pending fine passes of it stay pending. */
+static void take_over_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun,
+					struct aftl_block *block)
+{
+	aftl_lun_drop_open_block_pointer(lun, block);
+	if (ftl->type->closed)
+		ftl->type->closed(ftl->policy, block);
 	lun->fallback = block;
 }
 
@@ -547,7 +574,7 @@ bool aftl_choose_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun)
 	struct aftl_block *best = NULL;
 	u32 i;
 
-	if (ftl->geo.zones || ftl->foggy_blocks)
+	if (ftl->geo.zones)
 		return false;
 	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
 		struct aftl_block *block = block_by_index(ftl, i);
@@ -557,6 +584,10 @@ bool aftl_choose_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun)
 		    (!best || block->programmed < best->programmed) &&
 		    aftl_program_order_next_page(&ftl->media, block) < ftl->geo.pages)
 			best = block;
+	}
+	if (best && best->order == AFTL_ORDER_FOGGY_FINE) {
+		take_over_block_as_fallback(ftl, lun, best);
+		return true;
 	}
 	if (best)
 		aftl_close_unfilled_block(ftl, lun, best);

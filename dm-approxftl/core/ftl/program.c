@@ -210,6 +210,17 @@ static bool program_is_data_relocation(const struct aftl_program_request *need)
 }
 
 /*
+ * Return true if a program that has found no page may use the fallback block: a relocation of data
+ * in a LUN without free blocks.
+ */
+static bool may_use_fallback_block(struct aftl *ftl, struct aftl_lun *lun,
+				   const struct aftl_program_request *need)
+{
+	return !lun->free_blocks && program_is_data_relocation(need) &&
+	       (lun->fallback || aftl_choose_block_as_fallback(ftl, lun));
+}
+
+/*
  * Let the policy place a program. The policy violates its contract if it finds no page for a
  * relocation while there are free blocks. Without free blocks the relocation may use the fallback
  * block, or an open block of the policy.
@@ -224,8 +235,7 @@ static int let_policy_place_program(struct aftl *ftl, struct aftl_lun *lun,
 	ret = ftl->type->place(ftl->policy, lun, need, placement);
 	if (ret && need->cause == AFTL_CAUSE_HOST && ftl->type->out_of_blocks)
 		ftl->type->out_of_blocks(ftl->policy, lun);
-	if (ret && !lun->free_blocks && program_is_data_relocation(need) &&
-	    (lun->fallback || aftl_choose_block_as_fallback(ftl, lun)))
+	if (ret && may_use_fallback_block(ftl, lun, need))
 		return place_program_in_fallback_block(ftl, lun, need, placement);
 	if ((ret || likely(policy_placement_is_legal(ftl, lun, need, placement))) &&
 	    (!ret || need->cause == AFTL_CAUSE_HOST || !lun->free_blocks))
@@ -234,13 +244,19 @@ static int let_policy_place_program(struct aftl *ftl, struct aftl_lun *lun,
 	return place_program_in_fallback_block(ftl, lun, need, placement);
 }
 
-/* Place data of a placement handle: sequential, in normal mode, which every chip accepts. */
+/*
+ * Place data of a placement handle: sequential, in normal mode, which every chip accepts. Relocated
+ * data leave their handle if there is no other page for them: isolation matters less than data.
+ */
 static int place_program_in_block_of_handle(struct aftl *ftl, struct aftl_lun *lun,
 					    const struct aftl_program_request *need,
 					    struct aftl_placement *placement)
 {
 	int ret = aftl_place_program_of_handle(ftl, lun, need, placement);
 
+	if (ret && !ftl->geo.zones && !aftl_is_stream_of_trans_pages(ftl, need->stream) &&
+	    may_use_fallback_block(ftl, lun, need))
+		return place_program_in_fallback_block(ftl, lun, need, placement);
 	if (ret || likely(is_program_placement_legal(ftl, lun, need, placement)))
 		return ret;
 	return -ENOSPC;
