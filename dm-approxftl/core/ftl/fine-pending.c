@@ -77,10 +77,13 @@ static void add_payload_to_fine_pending_counts(struct aftl *ftl, struct aftl_lun
 
 static void init_foggy_block(struct aftl_foggy_block *foggy, struct aftl_block *block)
 {
-	*foggy = (struct aftl_foggy_block){
-		.block = block,
-		.held = { { .commands = AFTL_NIL }, { .commands = AFTL_NIL } },
-	};
+	u32 i;
+
+	/* Not by a compound literal: a compiler may build one on the stack, and it has 2 KiB. */
+	memset(foggy, 0, sizeof(*foggy));
+	foggy->block = block;
+	for (i = 0; i < AFTL_FOGGY_WORD_LINES; i++)
+		foggy->held[i].commands = AFTL_NIL;
 }
 
 /*

@@ -683,37 +683,59 @@ static int fill_finish_cmt_evictions(struct aftl *ftl, struct filler *filler)
 	return ret;
 }
 
+/* The struct is too large for the stack of a kernel. Return: NULL if there is no memory. */
+static struct filler *alloc_filler(struct aftl *ftl)
+{
+	struct filler *filler = aftl_memory_alloc(ftl, 1, sizeof(*filler));
+
+	if (!filler)
+		return NULL;
+	filler->runs = aftl_memory_alloc(ftl, ftl->geo.luns, sizeof(*filler->runs));
+	if (!filler->runs) {
+		aftl_memory_free(ftl, filler);
+		return NULL;
+	}
+	filler->random.state = aftl_hash64(ftl->config.seed ^ 0xf111);
+	filler->asks_always = fill_must_ask_policy_per_program(ftl);
+	fill_init_payload(&filler->payload);
+	return filler;
+}
+
+static void free_filler(struct aftl *ftl, struct filler *filler)
+{
+	aftl_fill_map_free(ftl, &filler->map);
+	aftl_memory_free(ftl, filler->runs);
+	aftl_memory_free(ftl, filler);
+}
+
 int aftl_precondition(struct aftl *ftl)
 {
 	u32 units = (u32)div64_u64(ftl->geo.units * ftl->config.fill_valid, 10000);
-	struct filler filler = { .random = { aftl_hash64(ftl->config.seed ^ 0xf111) } };
 	u64 age_ns = ftl->age_ns;
+	struct filler *filler;
 	int ret;
 
 	if (ftl->config.fill == AFTL_FILL_NONE || !units)
 		return 0;
-	filler.runs = aftl_memory_alloc(ftl, ftl->geo.luns, sizeof(*filler.runs));
-	if (!filler.runs)
+	filler = alloc_filler(ftl);
+	if (!filler)
 		return -ENOMEM;
-	filler.asks_always = fill_must_ask_policy_per_program(ftl);
-	fill_init_payload(&filler.payload);
 	/* The data are written at age 0; the configured age passes afterwards. */
 	ftl->age_ns = 0;
 	ftl->filling = true;
 	/* No device time passes, but victim selectors use block ages: let an assumed time pass. */
 	ftl->fill_left_ns = fill_count_overwrites(ftl, units) * compute_fill_write_ns(ftl);
 	ftl->allocation.turn = 0;
-	ret = fill_write_every_lpn(ftl, &filler, units);
+	ret = fill_write_every_lpn(ftl, filler, units);
 	if (!ret)
-		ret = fill_overwrite_drawn_lpns(ftl, &filler, units);
+		ret = fill_overwrite_drawn_lpns(ftl, filler, units);
 	if (!ret)
-		ret = fill_flush_gathered_lpns(ftl, &filler);
+		ret = fill_flush_gathered_lpns(ftl, filler);
 	if (!ret) {
 		fill_finish_fine_passes(ftl);
-		ret = fill_finish_cmt_evictions(ftl, &filler);
+		ret = fill_finish_cmt_evictions(ftl, filler);
 	}
-	aftl_fill_map_free(ftl, &filler.map);
-	aftl_memory_free(ftl, filler.runs);
+	free_filler(ftl, filler);
 	ftl->filling = false;
 	ftl->fill_left_ns = 0;
 	ftl->allocation.turn = aftl_get_first_allocation_position(&ftl->geo);
