@@ -417,6 +417,24 @@ int aftl_dev_wait_for_room_in_queue(struct aftl_dev *dev, bool killable);
 void aftl_dev_drain_queue(struct aftl_dev *dev);
 
 /**
+ * aftl_dev_add_to_worker_list() - pass a transfer that has ended on to a worker
+ * @dev: store
+ * @node: entry of the transfer
+ * @list: list of the worker
+ * @workers: workqueue of the worker
+ * @work: the worker
+ *
+ * As soon as @node is in @list, the worker may end the bio of the transfer, after which @dev may be
+ * freed. But the worker takes @lock before it ends a bio, so @dev exists until the caller has
+ * released @lock.
+ *
+ * Context: any, under @lock.
+ */
+void aftl_dev_add_to_worker_list(struct aftl_dev *dev, struct llist_node *node,
+				 struct llist_head *list, struct workqueue_struct *workers,
+				 struct work_struct *work);
+
+/**
  * aftl_dev_stop_or_run_queue_worker() - stop the queue's worker, or let it run
  * @dev: store
  * @held: true: the worker starts nothing more; on return only its writes may be in flight

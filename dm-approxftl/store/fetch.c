@@ -122,10 +122,13 @@ static void handle_end_of_fetch_transfer(struct aftl_bdev_io *bdev, int error)
 {
 	struct aftl_dev_fetch *fetch = container_of(bdev, struct aftl_dev_fetch, bdev);
 	struct aftl_dev *dev = fetch->dev;
+	unsigned long flags;
 
 	fetch->error = error;
-	if (llist_add(&fetch->node, &dev->fetched))
-		queue_work(dev->disk->workers.fetch, &dev->fetch_work);
+	spin_lock_irqsave(&dev->lock, flags);
+	aftl_dev_add_to_worker_list(dev, &fetch->node, &dev->fetched, dev->disk->workers.fetch,
+				    &dev->fetch_work);
+	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
 static void start_single_fetch(struct aftl_dev *dev, struct aftl_dev_fetch *fetch)

@@ -554,11 +554,24 @@ static void rewrite_failed_runs_work(struct work_struct *work)
 		rewrite_failed_write_run(dev, op);
 }
 
+void aftl_dev_add_to_worker_list(struct aftl_dev *dev, struct llist_node *node,
+				 struct llist_head *list, struct workqueue_struct *workers,
+				 struct work_struct *work)
+{
+	lockdep_assert_held(&dev->lock);
+	if (llist_add(node, list))
+		queue_work(workers, work);
+}
+
 static void postpone_rewrite_of_failed_run(struct aftl_dev *dev, struct aftl_dev_op *op)
 {
+	unsigned long flags;
+
 	aftl_bdev_begin_write_retry(&dev->device);
-	if (llist_add(&op->failed, &dev->failed))
-		queue_work(dev->disk->workers.salvage, &dev->salvage_work);
+	spin_lock_irqsave(&dev->lock, flags);
+	aftl_dev_add_to_worker_list(dev, &op->failed, &dev->failed, dev->disk->workers.salvage,
+				    &dev->salvage_work);
+	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
 u32 aftl_dev_find_worn_block(struct aftl_dev *dev, u32 block)
