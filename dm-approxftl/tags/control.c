@@ -12,6 +12,7 @@
 #include <linux/ioprio.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/nospec.h>
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -1064,6 +1065,8 @@ static long control_ioctl(struct file *file, unsigned int command, unsigned long
 
 	if (command != _IO(APPROXFTL_IOCTL, _IOC_NR(command)) || index >= ARRAY_SIZE(calls))
 		return -ENOTTY;
+	/* A mispredicted check must not read beyond the table (Spectre variant 1). */
+	index = array_index_nospec(index, ARRAY_SIZE(calls));
 	return execute_control_ioctl(&calls[index], file->private_data, (void __user *)user);
 }
 
