@@ -58,16 +58,19 @@ static u32 count_ranges_after_tagging(const struct aftl_ranges *ranges, u64 firs
 {
 	MA_STATE(mas, get_tree_of_ranges(ranges), first, first);
 	u32 count = ranges->count + added;
+	u32 seen = 0;
 	void *entry;
 
 	mas_lock(&mas);
 	mas_for_each(&mas, entry, last) {
 		count += (mas.index < first) + (mas.last > last);
 		count--;
-		if (need_resched()) {
-			mas_pause(&mas);
-			cond_resched_lock(&mas.tree->ma_lock);
-		}
+		if (++seen % AFTL_RANGES_SLICE)
+			continue;
+		mas_pause(&mas);
+		mas_unlock(&mas);
+		cond_resched();
+		mas_lock(&mas);
 	}
 	mas_unlock(&mas);
 	return count;

@@ -11,6 +11,9 @@
 /* Largest byte offset in a file. */
 #define AFTL_LAST_BYTE ((u64)LLONG_MAX)
 
+/* Number of ranges that are read under the lock of a tree at a time: writes wait for the lock. */
+#define AFTL_RANGES_SLICE 256
+
 /**
  * struct aftl_ranges - tagged ranges of a file or a device
  * @tree: byte offset to tag; has no entry for untagged bytes

@@ -318,9 +318,6 @@ static u64 get_last_byte_of_extent(const struct approxftl_extent *extent)
 						    extent->offset + extent->length - 1;
 }
 
-/* Number of ranges that are listed under the tree's lock, for which writes of the file wait. */
-#define LIST_SLICE 256
-
 static int list_tags_of_range(const struct aftl_file *file, struct aftl_said *said)
 {
 	u32 room = file->ranges.count;
@@ -334,7 +331,8 @@ static int list_tags_of_range(const struct aftl_file *file, struct aftl_said *sa
 	while (cursor <= said->last && said->count < room) {
 		said->count += aftl_tagged_ranges_list(&file->ranges, &cursor, said->last,
 						       &said->extents[said->count],
-						       min_t(u32, room - said->count, LIST_SLICE));
+						       min_t(u32, room - said->count,
+							     AFTL_RANGES_SLICE));
 		cond_resched();
 	}
 	return 0;

@@ -13,6 +13,7 @@ longest_us=200
 tracing=/sys/kernel/tracing
 mountpoint -q "$tracing" || mount -t tracefs tracefs "$tracing" || exit 1
 locks='_raw_spin_lock_bh _raw_spin_trylock_bh _raw_spin_unlock_bh'
+tag_locks='_raw_spin_lock _raw_spin_unlock'
 
 watch_locks()
 {
@@ -32,7 +33,7 @@ holds()
 		for (i = 1; i <= NF && $i !~ /^[0-9]+\.[0-9]+:$/; i++);
 		us = $i * 1000000
 	}
-	$(i + 1) ~ /_(try)?lock_bh/ { taken[++depth] = us; by[depth] = $(i + 2); next }
+	$(i + 1) ~ /_(try)?lock(_bh)?([+]|$)/ { taken[++depth] = us; by[depth] = $(i + 2); next }
 	depth > 0 {
 		times++
 		held = us - taken[depth]
@@ -112,6 +113,28 @@ dmsetup remove aftl-hold
 create aftl-hold ram $large || exit 1
 requests 'real time'
 dmsetup remove aftl-hold
+
+# Tag every other byte of a file (tag), or write over them with class precise (write).
+tags() # tag|write
+{
+	python3 - "$1" "$scratch/tagged" <<-'END'
+		import os, sys
+		sys.path.insert(0, "selftests/kernel")
+		from approx_control import PRECISE, Control
+		control, fd = Control(), os.open(sys.argv[2], os.O_RDWR | os.O_CREAT)
+		for at in range(0, 40000, 2) if sys.argv[1] == "tag" else ():
+		    control.tag_range(fd, at, 1)
+		if sys.argv[1] == "write":
+		    control.write_with_class(fd, bytearray(40000), 0, PRECISE)
+	END
+}
+
+# Writes of a file wait for the lock of the tree of its tags, which a precise write reads and saves.
+tags tag || exit 1
+locks=$tag_locks
+ktap_test_run 'a precise write over 20000 tags holds their lock for a short time' \
+	briefly 100 tags write
+locks='_raw_spin_lock_bh _raw_spin_trylock_bh _raw_spin_unlock_bh'
 
 # With "timing off" device time only passes with requests, so completed writes stay in the buffer.
 create aftl-hold ram blocks 256 buffer 64MiB buffer_hold 1s timing off || exit 1
