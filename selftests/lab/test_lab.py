@@ -384,6 +384,7 @@ def test_qemu_gets_the_requested_options(fake_qemu: Stage) -> None:
     assert words[words.index("-m") + 1] == "1024"
     assert words[words.index("-icount") + 1] == "shift=0,sleep=off"
     assert words[words.index("-machine") + 1] == "q35"
+    assert "tsc=reliable" in words[words.index("-append") + 1]
     assert not (fake_qemu.place / "1GiB").exists()
     fake_qemu.run_lab("--cpus", "4")
     assert {"4", "shift=0,sleep=off", "tcg,thread=single"} <= {*fake_qemu.read_qemu_arguments()}
@@ -391,6 +392,7 @@ def test_qemu_gets_the_requested_options(fake_qemu: Stage) -> None:
         fake_qemu.run_lab(*options, "--cpus", "3", AFTL_KVM="no")
         words = fake_qemu.read_qemu_arguments()
         assert "-icount" not in words
+        assert "tsc=reliable" not in words[words.index("-append") + 1]
         assert f"tcg,thread={threads}" in words
         assert words[words.index("-smp") + 1] == "3"
 
