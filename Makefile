@@ -12,7 +12,7 @@ LDLIBS ?= -lm -ldl
 CLI_LIBS ?= -lblkid -ldevmapper
 OBJCOPY ?= objcopy
 SAN ?=
-FUZZ_SECONDS ?= 3
+FUZZ_SECONDS ?= 1
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .DEFAULT_GOAL := help
@@ -399,7 +399,7 @@ help: ## print this
 	@echo '  CC= OPT=-O2    compiler and optimisation; CFLAGS= adds to the flags (-g for a debugger)'
 	@echo '  SAN=address,undefined   sanitizers, in a build directory of their own'
 	@echo '  WERROR=1       warnings are errors, as in the checks'
-	@echo '  FUZZ_SECONDS=3          time of each fuzz harness'
+	@echo '  FUZZ_SECONDS=1          time of each fuzz harness'
 
 .PHONY: all bench bench-kernel bench-nbd bench-python bench-recovery bench-shards blktests check check-all check-fast claims clean \
 	demo demo-deps demo-programs deps dmtest every-test flaky help lab league mutants peers raid retention selftests selftests-debug site tables xfstests \

@@ -167,6 +167,7 @@ class TestVerb:
                               re.M)
             assert known or one.name == "--help", f"{name}: {one}"
 
+    @pytest.mark.in_turn
     def test_an_unknown_option_is_a_usage_error(self, words: Words, tmp_path: Path) -> None:
         """An abbreviated option name is refused like an unknown one."""
         if words in BARE:
