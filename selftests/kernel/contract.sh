@@ -220,7 +220,7 @@ measured()
 ram_disks 2 262144 && dmsetup create aftl-below --table '0 524288 linear /dev/ram0 0' || exit 1
 ktap_test_run 'the message gc only begins collection, a suspend does not wait for it' \
 	collection_is_only_begun
-ktap_test_run 'collection ends without requests, with timing off' collection_ends
+in_turn 'collection ends without requests, with timing off' collection_ends
 case $(uname -r) in
 *-uml*)
 	# Without a lock to release, the fill yields only by cond_resched(), which does nothing in a
@@ -231,7 +231,7 @@ case $(uname -r) in
 		ktap_test_skip 'SIGKILL ends filling of shards' "$no_preemption"
 	;;
 *)
-	ktap_test_run 'SIGKILL ends filling' filling_is_killed 1
+	moving 'SIGKILL ends filling' filling_is_killed 1
 	in_turn 'SIGKILL ends filling of shards' filling_is_killed 2
 	;;
 esac
@@ -241,11 +241,11 @@ ktap_test_run 'remove closes the volume before it returns' create_after_remove
 ktap_test_run 'a read-only table of a volume is refused' refused \
 	'a read-only table would write the volume' read_only_table
 ktap_test_run 'a read-only block device is refused' read_only_below
-ktap_test_run 'a read-only table in memory refuses writes' read_only_in_memory
+moving 'a read-only table in memory refuses writes' read_only_in_memory
 dmsetup remove aftl-below
 ktap_test_silent 'queue limits do not depend on the block device' limits_are_ours
 ktap_test_silent 'a loaded table sets its queue limits' limits_follow_the_table
-ktap_test_run 'mkfs.xfs prints no warning' xfs_is_content
+moving 'mkfs.xfs prints no warning' xfs_is_content
 if [ -e /sys/kernel/security ] && grep -q CONFIG_IMA=y "/boot/config-$(uname -r)" 2>"$scratch/said"; then
 	in_turn 'IMA measures the table' measured
 fi

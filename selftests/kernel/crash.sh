@@ -11,7 +11,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 . selftests/kernel/lib.sh
 
-states=${AFTL_CRASH_STATES:-$(share 36)}
+states=${AFTL_CRASH_STATES:-$(share 24)}
 seed=${AFTL_CRASH_SEED:-$((turn + in_all * (phase - 1)))}
 part=1/1
 [ "$states" != 0 ] || part=${AFTL_CRASH_PART:-$part}

@@ -24,10 +24,10 @@ verified aftl-data --ioengine=io_uring --iodepth=32 --bs=64k --size=8m
 verified aftl-data --ioengine=libaio --iodepth=8 --bssplit=4k/40:12k/30:256k/20:1m/10 --size=8m
 ktap_test_run 'random writes, discards and zeroes are read as the model says' \
 	python3 selftests/kernel/shadow.py /dev/mapper/aftl-data "$(share 1500)"
-ktap_test_run 'reads equal the model in real time, with a write buffer' \
+moving 'reads equal the model in real time, with a write buffer' \
 	python3 selftests/kernel/shadow.py /dev/mapper/aftl-real "$(share 500)"
 for overwritten in data real; do
-	ktap_test_run "a read beside an overwrite returns old or new data, aftl-$overwritten" \
+	moving "a read beside an overwrite returns old or new data, aftl-$overwritten" \
 		python3 selftests/kernel/overwritten.py /dev/mapper/aftl-$overwritten "$(share 3000)"
 done
 verified aftl-real --ioengine=libaio --iodepth=32 --bs=4k --size=4m

@@ -407,16 +407,16 @@ ktap_test_run 'a longer table keeps the data' grows
 ktap_test_run 'a reload with a shorter table is refused' refuses \
 	'a reload cannot shrink it to 8192' \
 	"$(line ram 8192)"
-ktap_test_run 'a reload with another store is refused' refuses \
+in_turn 'a reload with another store is refused' refuses \
 	'the device keeps its data in store ram' \
 	"$(line none "$(blockdev --getsz /dev/mapper/aftl-cycle)")"
-ktap_test_run 'a reload with another mapping unit is refused' refuses 'mapping units of 8 sectors' \
+in_turn 'a reload with another mapping unit is refused' refuses 'mapping units of 8 sectors' \
 	"$(line ram "$(blockdev --getsz /dev/mapper/aftl-cycle)" unit 2KiB)"
 ktap_test_run 'the status of an inactive table is one word' inactive_status
 dmsetup remove aftl-cycle
 create aftl-cycle ram $small || exit 1
 ktap_test_run 'suspend and resume work under I/O' under_load pause pause pause_noflush pause
-ktap_test_run 'reloads work under I/O, with all policies and timings' \
+moving 'reloads work under I/O, with all policies and timings' \
 	under_load same_table to_baseline \
 	to_real_time same_table to_approxftl pause same_table
 dmsetup remove aftl-cycle
@@ -432,7 +432,7 @@ in_turn 'a reload keeps the counters, in memory' goes_on_counting ram "$shape po
 in_turn 'a reload keeps the counters, on a volume' volume_goes_on_counting
 in_turn 'loading an identical table allocates no FTL' same_table_needs_no_ftl
 in_turn 'the load of a volume makes its workqueues, not the resume' workers_are_made_by_the_load
-ktap_test_run 'status and table answer while a volume is opened' tells_while_it_opens
+moving 'status and table answer while a volume is opened' tells_while_it_opens
 others_load='other devices load while a resume waits for an audit'
 case $(uname -r) in
 *-uml*) ktap_test_skip "$others_load" 'User Mode Linux does not preempt the audit' ;;
@@ -442,6 +442,6 @@ in_turn 'a volume loaded during the first resume does not free the data in memor
 	'the device keeps its data in store ram' /dev/mapper/aftl-below 8192
 in_turn 'a shorter table loaded during the first resume does not cut the data' loaded_meanwhile \
 	'a reload cannot shrink it to 8192' ram 8192
-ktap_test_run 'data that do not fit a new table stay in the old table' keeps_data_that_do_not_fit
+in_turn 'data that do not fit a new table stay in the old table' keeps_data_that_do_not_fit
 in_turn 'a reload keeps buffered data without a free block' keeps_what_has_no_block
 finished

@@ -224,7 +224,7 @@ class Medium:
         """Create the backing device; return its path."""
         if self.scenario.media == "ram":
             return "ram"
-        run_command("modprobe", "brd", "rd_nr=1", f"rd_size={SECTORS}")
+        make_ram_disks(1, SECTORS)
         for module in ("dm_delay", "dm_flakey"):
             run_command("modprobe", module)
         if self.scenario.is_backing_device_approxftl:

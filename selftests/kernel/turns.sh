@@ -39,6 +39,18 @@ in_turn()
 	! next_turn "$1" || ktap_test_run "$@"
 }
 
+# moving NAME COMMAND...: run a test point on one kernel, and on another kernel in the next commit
+moves=0
+moving()
+{
+	moves=$((moves + 1))
+	if [ "$phases" -eq 1 ] || its_turn $((moves + phase)); then
+		ktap_test_run "$@"
+	else
+		echo "# $1: left to another kernel"
+	fi
+}
+
 # on_newest NAME COMMAND...: run a test point only on the newest kernel, whose features it needs
 on_newest()
 {

@@ -18,11 +18,24 @@ import ktap
 print(*(p for p in '{points}'.split() if ktap.is_check_selected(p)), sep='\\n')"""
 
 
-def list_selected_test_points(turn: str, phase: str, points: str) -> list[str]:
+MOVING = (
+    "cd '{top}'; . selftests/kernel/turns.sh; ktap_test_run() {{ echo $1; }}; "
+    "for p in {points}; do moving $p; done",
+    """import sys
+sys.path.insert(0, '{top}/selftests/kernel')
+import ktap
+ktap.run_check = lambda name, action: print(name)
+for point in '{points}'.split():
+    ktap.run_moving_check(point, print)""")
+
+
+def list_selected_test_points(turn: str, phase: str, points: str,
+                              scripts: tuple[str, str] = (SHELL, PYTHON)) -> list[str]:
     """Return this kernel's test points; shell and Python must select the same ones."""
     environment = {"AFTL_TURN": turn, "AFTL_PHASE": phase}
     said = [run_program(*words, text.format(top=TOP, points=points), environment=environment).out
-            for words, text in ((("/bin/sh", "-c"), SHELL), ((sys.executable, "-c"), PYTHON))]
+            for words, text in zip((("/bin/sh", "-c"), (sys.executable, "-c")), scripts,
+                                   strict=True)]
     found = [[*filter(None, lines.splitlines())] for lines in said]
     assert sorted(found[0]) == sorted(found[1])
     return found[0]
@@ -40,6 +53,18 @@ def test_each_test_point_runs_on_one_kernel_in_one_of_six_commits() -> None:
     said = list_selected_test_points("1/2", "1/2", "a b c d")
     assert said == ["a", "# b: left to another kernel", "# c: left to another commit",
                     "# d: left to another commit"]
+
+
+def test_a_moving_test_point_runs_on_one_kernel_in_each_commit_and_on_all_in_three() -> None:
+    turns, phases = ("1/3", "2/3", "3/3"), PHASES[:3]
+    done = {(turn, phase): [line for line in list_selected_test_points(turn, phase, "a b c d",
+                                                                       MOVING) if line[0] != "#"]
+            for turn in turns for phase in phases}
+    assert all(sorted(chain(*(done[turn, phase] for turn in turns))) == [*"abcd"]
+               for phase in phases)
+    assert all(sorted(chain(*(done[turn, phase] for phase in phases))) == [*"abcd"]
+               for turn in turns)
+    assert list_selected_test_points("1/2", "1/1", "a b", MOVING) == ["a", "b"]
 
 
 def test_slow_python_tests_are_divided_among_six_commits(tmp_path: Path) -> None:
