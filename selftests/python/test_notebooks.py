@@ -50,7 +50,10 @@ def test_a_notebook_runs(notebook: Path, tmp_path: Path) -> None:
     done = run_program(sys.executable, "-c", RUNNER,
                        stdin=json.dumps(read_cell_code(notebook)).encode(),
                        environment={"PYTHONPATH": path}, directory=tmp_path)
-    assert (done.code, done.err) == (0, "")
+    # The runs of own-policy drift, as that notebook says; those of the others are in steady state.
+    warned = {line for line in done.err.splitlines() if "SimulationWarning" in line}
+    assert done.code == 0
+    assert bool(warned) == (notebook.stem == "own-policy"), done.err
     shown = sum(isinstance(ast.parse(source).body[-1], ast.Expr) for source
                 in read_cell_code(notebook))
     assert len(done.out.splitlines()) == shown

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -269,3 +270,15 @@ def test_signal_handlers_are_restored(tmp_path: Path) -> None:
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     aftl.simulate(profile="demo", requests=10, record=tmp_path / "x")
     assert before == [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+
+
+def test_warnings_of_the_simulator_become_python_warnings() -> None:
+    words = "100.0 % of reads hit unwritten data"
+    with pytest.warns(aftl.SimulationWarning, match=words):
+        aftl.simulate(profile="demo", fill="none", write_share=0.0, requests=1000)
+    with pytest.warns(aftl.SimulationWarning, match=f"2 of 2 runs have warnings.*{words}"):
+        aftl.sweep(profile="demo", fill="none", write_share=0.0, requests=1000, seeds=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        aftl.simulate(profile="demo", op="15%", fill_overwrite="100%", workload="zipf",
+                      write_share=0.7, requests=100000, warmup=50000)

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from approxftl.simlib import InputError as InputError
     from approxftl.simlib import OptionError as OptionError
     from approxftl.simlib import SimulationError as SimulationError
+    from approxftl.simlib import SimulationWarning as SimulationWarning
     from approxftl.simulation import OPERATIONS as OPERATIONS
     from approxftl.simulation import RequestTable as RequestTable
     from approxftl.simulation import Run as Run
@@ -70,6 +71,7 @@ __all__ = [
 _SIMULATOR = {
     "Chart": "chart", "Blocks": "policy", "Page": "policy", "Policy": "policy",
     "InputError": "simlib", "OptionError": "simlib", "SimulationError": "simlib",
+    "SimulationWarning": "simlib",
     "OPERATIONS": "simulation", "RequestTable": "simulation", "Run": "simulation",
     "Runs": "simulation", "simulate": "simulation", "sweep": "simulation",
     "wait_reasons": "simulation",

@@ -91,6 +91,10 @@ class SimulationError(RuntimeError):
         self.exit_code = exit_code
 
 
+class SimulationWarning(UserWarning):
+    """The simulator's results may mislead, for example because the device was not full."""
+
+
 class OptionError(SimulationError, ValueError):
     """An option or a parameter is unknown or has a wrong value."""
 

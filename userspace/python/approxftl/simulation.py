@@ -9,6 +9,7 @@ import itertools
 import json
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import nullcontext
@@ -25,6 +26,7 @@ from approxftl.simlib import (
     Job,
     OptionError,
     RequestLog,
+    SimulationWarning,
     command_line_for_c,
     error_of_exit_code,
     lib,
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
 Requests: TypeAlias = ("int | Iterable[tuple[int, str | int, int, int]] | NDArray[Any]"
                        " | RequestTable")
 
+#: Begin of the messages that Python repeats as a SimulationWarning
+WARNING = "warning: "
 OPERATIONS = ("read", "write", "flush", "discard", "write_zeroes")
 _NUMBERS = {**{name: i for i, name in enumerate(OPERATIONS)}, "trim": 3}
 #: Options whose effect is outside of the run.
@@ -261,7 +265,14 @@ def simulate(*, keep_requests: bool = True, progress: Callable[[int], object] | 
     shared object, or a Policy. requests= is a number, or the requests themselves.
     progress= is called with the number of requests so far, a few times a second.
     """
-    return _simulate_in_job(Job(), options, keep_requests, progress)
+    run = _simulate_in_job(Job(), options, keep_requests, progress)
+    for text in _list_warnings_of_run(run):
+        warnings.warn(text, SimulationWarning, 2)
+    return run
+
+
+def _list_warnings_of_run(run: Run) -> list[str]:
+    return [line.removeprefix(WARNING) for line in run.messages if line.startswith(WARNING)]
 
 
 def _simulate_in_job(job: Job, options: dict[str, object], keep_requests: bool,
@@ -452,6 +463,10 @@ def sweep(*, seeds: int | Iterable[int] = 8, jobs: int | None = None,
                 runs = _run_sweep_in_study_engine(with_trace, engine, store, progress)
         except Refusal as refusal:
             raise error_of_exit_code(str(refusal), refusal.status) from None
+    warned = [found for run in runs if (found := _list_warnings_of_run(run))]
+    if warned:
+        warnings.warn(f"{len(warned)} of {len(runs)} runs have warnings, which `messages` of each"
+                      f" run lists; the first: {warned[0][0]}", SimulationWarning, 2)
     for run, one in zip(runs, plan, strict=True):
         run.options = {name: value.name if isinstance(value, Policy) else value
                        for name, value in one.items()}
