@@ -109,6 +109,9 @@ USAGE = [
     (["create", "x" * 128], "use up to 127 letters"),
     (["create", "x", "op"], '"op" is not of the form KEY=VALUE'),
     (["create", "x", "--set", "op"], '"op" is not of the form KEY=VALUE'),
+    (["create", "x", "--fill-overwrite", "100%"], 'unknown option "--fill_overwrite"; '
+     "fill_overwrite is a parameter: write fill_overwrite=VALUE"),
+    (["serve", "--gc=5"], "gc is a parameter: write gc=VALUE"),
     (["create", "x", "opp=7"], 'unknown option "opp"; there are profile, policy'),
     (["create", "x", "op=91"], "op: 91 is out of range; it must be 0 to 90"),
     (["create", "x", "--profile", "dmo"], 'unknown profile "dmo"; there are demo'),

@@ -36,6 +36,8 @@ TOP = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("AFTL_BUILD", TOP / "build")).absolute()
 PROGRAM = BUILD / "approxftl"
 DOCUMENTS = [TOP / "README.md", TOP / "CHANGELOG.md", *sorted((TOP / "docs").rglob("*.md"))]
+#: Documents whose commands write only to build/, so that the source tree stays clean.
+TIDY = [TOP / name for name in ("README.md", "docs/getting-started.md", "docs/tutorial.md")]
 EXAMPLES = {
     "policy-in-an-hour.md": ("c", "survivors.c", "hotcold.c", "victim-cat.c"),
     "python.md": ("python", "simulate.py", "sweep.py", "policy.py", "step-by-step.py"),
@@ -203,6 +205,7 @@ def prepare_folder_of_document(path: Path, directory: Path) -> None:
 def test_commands_print_the_documented_output(path: Path, tmp_path: Path) -> None:
     typed = parse_document_commands(path)
     prepare_folder_of_document(path, tmp_path)
+    before = {each.name for each in tmp_path.iterdir()}
     for command in typed:
         done = execute_command(command, tmp_path)
         told = f"$ {command.text}\n{done.stdout}"
@@ -212,6 +215,8 @@ def test_commands_print_the_documented_output(path: Path, tmp_path: Path) -> Non
         if any(RESPONSE.match(line) for line in command.shown):
             cut = find_row_omitted_without_ellipsis(command.shown, done.stdout)
             assert cut is None, f"left out without \"...\": {cut}\n{told}"
+    if path in TIDY:
+        assert {each.name for each in tmp_path.iterdir()} == before
 
 
 def test_runs_of_the_readme_reach_a_steady_state(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_reads_of_unwritten_data_cause_a_note(tmp_path: Path) -> None:
             in run_approxftl("sim", *SMALL, "--fill=none", "--write-share=0%").err)
     half = run_approxftl("sim", *SMALL, "--fill=sequential", "--fill_valid=50%",
                          "--write-share=0%").err
-    share = re.search(rf"baseline: ([0-9.]+) {UNWRITTEN}; --fill_valid 100% writes", half)
+    share = re.search(rf"baseline: ([0-9.]+) {UNWRITTEN}; --fill-valid 100% writes", half)
     assert share and 45 < float(share[1]) < 55
     both = run_approxftl("sim", *SMALL, "--fill=none", "--write-share=0%",
                          "--policy=baseline,delta_b", "--seed=1,2").err

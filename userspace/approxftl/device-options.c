@@ -5,6 +5,7 @@
 #include "checked-memory.h"
 #include "command-line.h"
 #include "complain.h"
+#include "core/policy/param-registry.h"
 #include "device-verbs.h"
 #include "key-value.h"
 #include "output-file.h"
@@ -168,6 +169,24 @@ static int count_words_of_verb_name(const struct device_verb *verb)
 	return strchr(verb->name, ' ') ? 2 : 1;
 }
 
+/* Reject --KEY of a parameter, which approxftl sim accepts, and say how to write it. */
+static int check_no_option_is_parameter(const struct device_verb *verb, char **argv,
+					struct aftl_error *error)
+{
+	char key[KEY_SIZE];
+
+	for (; verb->pairs && *argv && strcmp(*argv, "--") != 0; argv++) {
+		if (strncmp(*argv, "--", 2) != 0)
+			continue;
+		copy_key_with_underscores(key, *argv + 2, strcspn(*argv + 2, "="));
+		if (aftl_param_find(key) >= 0)
+			return aftl_fail(error, -EINVAL,
+					 "unknown option \"--%s\"; %s is a parameter: write %s=VALUE",
+					 key, key, key);
+	}
+	return 0;
+}
+
 static int parse_device_options(const struct device_verb *verb, struct device_options *options,
 				int argc, char **argv, struct aftl_error *error)
 {
@@ -181,7 +200,9 @@ static int parse_device_options(const struct device_verb *verb, struct device_op
 	options->argv = argv;
 	options->out = stdout;
 	options->list.bare = verb->bare;
-	ret = command_line_parse(&line, options, argc - skip, argv + skip, error);
+	ret = check_no_option_is_parameter(verb, argv + skip, error);
+	if (!ret)
+		ret = command_line_parse(&line, options, argc - skip, argv + skip, error);
 	if (!ret && verb->columns)
 		ret = list_choose_columns(&options->list, verb->columns, verb->column_count,
 					  options->show, options->sort, error);

@@ -88,7 +88,7 @@ static const char *get_remedy_for_reads_of_unwritten_data(const struct sim_resul
 		return "";
 	if (config->fill == AFTL_FILL_NONE)
 		return "; --fill random writes all data first";
-	return config->fill_valid < SHARE_WHOLE ? "; --fill_valid 100% writes all data first" : "";
+	return config->fill_valid < SHARE_WHOLE ? "; --fill-valid 100% writes all data first" : "";
 }
 
 static bool does_run_read_unwritten_data(const struct sim_result *result)
