@@ -260,8 +260,9 @@ TAP_TEST(all_open_blocks_fail_with_placement_handles)
 /* GC of an isolated handle finds no page of this handle, and no free block. */
 TAP_TEST(isolated_data_leave_their_handle_rather_than_be_lost)
 {
-	static const char params[] = SMALL " op=60 bits=4 one_shot=on passes=2 buffer=256KiB seed=1 "
-					   "placement_handles=2 placement_isolation=persistent";
+	static const char params[] = SMALL " op=60 bits=4 one_shot=on passes=2 buffer=256KiB "
+					   "seed=1 placement_handles=2 "
+					   "placement_isolation=persistent";
 
 	check_last_free_block_fails("streams", params);
 	check_last_free_block_fails("midas", params);
