@@ -169,15 +169,13 @@ void aftl_block_close(struct aftl *ftl, struct aftl_block *block)
 	if (block->order == AFTL_ORDER_FOGGY_FINE && aftl_fine_pending_close_block(ftl, block))
 		return;
 	block->state = AFTL_BLOCK_CLOSED;
-	if (ftl->handles)
-		aftl_count_closed_handle_block(ftl, block);
 	if (likely(!aftl_is_slc_block(ftl, block) && !block->handle)) {
 		ftl->stats.kind_blocks[block->kind]++;
 		ftl->stats.kind_pages[block->kind] += block->programmed;
 	}
 	aftl_victim_list_add(ftl, aftl_block_lun(ftl, block), block);
-	if (ftl->geo.superblock_luns)
-		aftl_parity_queue_if_due(ftl, block);
+	aftl_block_event_notify(&ftl->block_events, AFTL_ON_CLOSE, ftl,
+				aftl_block_lun(ftl, block), block);
 }
 
 void aftl_close_unfilled_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)

@@ -4,6 +4,7 @@
 #include "core/ftl/command.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/fine-pending.h"
+#include "core/ftl/gc-margin.h"
 #include "core/ftl/gc-watermark.h"
 #include "core/ftl/lun-allocation.h"
 #include "core/ftl/lun.h"
@@ -18,6 +19,7 @@
 #include "core/ftl/superblock.h"
 #include "core/ftl/translation-page.h"
 #include "core/ftl/wait.h"
+#include "core/ftl/wear-level.h"
 #include "core/ftl/write-buffer.h"
 #include "core/ftl/zone.h"
 #include "core/policy/ftl-policy-core.h"
@@ -330,6 +332,27 @@ static int check_host_data_fit_in_luns(struct aftl *ftl, struct aftl_error *erro
 			 (unsigned long long)room, (unsigned long long)needed);
 }
 
+/* Modules get the events of a block in this order; an unused module is not called. */
+static void register_block_handlers(struct aftl *ftl)
+{
+	struct aftl_block_events *events = &ftl->block_events;
+
+	if (ftl->handles) {
+		aftl_block_event_register(events, AFTL_ON_CLOSE, aftl_fdp_block_closed);
+		aftl_block_event_register(events, AFTL_ON_ERASE, aftl_fdp_block_erased);
+	}
+	if (ftl->slc_max_blocks)
+		aftl_block_event_register(events, AFTL_ON_ERASE, aftl_slc_block_erased);
+	aftl_block_event_register(events, AFTL_ON_ERASE, aftl_gc_margin_block_erased);
+	aftl_block_event_register(events, AFTL_ON_ERASE, aftl_wear_block_erased);
+	if (ftl->geo.superblock_luns) {
+		aftl_block_event_register(events, AFTL_ON_PROGRAM, aftl_parity_queue_if_due);
+		aftl_block_event_register(events, AFTL_ON_CLOSE, aftl_parity_queue_if_due);
+	}
+	if (ftl->geo.zones)
+		aftl_block_event_register(events, AFTL_ON_RETIRE, aftl_zone_block_retired);
+}
+
 static int build_ftl_device(struct aftl *ftl, struct aftl_error *error)
 {
 	int ret = alloc_flash_media(ftl);
@@ -354,6 +377,7 @@ static int build_ftl_device(struct aftl *ftl, struct aftl_error *error)
 	if (ret)
 		return ret;
 	aftl_block_manager_init(ftl);
+	register_block_handlers(ftl);
 	ret = aftl_policy_instance_check(ftl->type, error);
 	if (!ret)
 		ret = check_policy_fits_geometry(ftl, error);

@@ -9,6 +9,7 @@
 #define AFTL_CONTROLLER_H
 
 #include "core/base/events.h"
+#include "core/ftl/block-event.h"
 #include "core/ftl/cmt.h"
 #include "core/ftl/fault-list.h"
 #include "core/ftl/ftl.h"
@@ -64,6 +65,7 @@ struct aftl {
 	u32 lost_units;
 	u32 placing_cause; /* enum aftl_cause of the program that the policy is placing */
 	u32 placing_handle; /* placement handle whose block is being opened; 0: none */
+	struct aftl_block_events block_events;
 	struct aftl_events events;
 	u32 event_completions;
 	u32 event_clock;
@@ -94,10 +96,7 @@ struct aftl {
 	struct aftl_read_cache read_cache;
 	struct aftl_read_streams read_ahead;
 	bool reads_are_tracked;
-	/*
-	 * True if array operations, host reads or accepted writes, respectively, are reported to
-	 * the host or the policy.
-	 */
+	/* True if array operations, host reads or accepted writes are reported to anybody. */
 	bool array_is_observed;
 	bool reads_are_observed;
 	bool writes_are_observed;

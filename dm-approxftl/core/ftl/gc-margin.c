@@ -27,7 +27,8 @@ void aftl_gc_margin_reset(struct aftl_lun *lun)
 }
 
 /* Adapt the margin of @lun when GC has erased a block, which is not in the free list yet. */
-void aftl_gc_margin_adapt_before_erase(const struct aftl *ftl, struct aftl_lun *lun)
+void aftl_gc_margin_block_erased(struct aftl *ftl, struct aftl_lun *lun,
+				 struct aftl_block *block __maybe_unused)
 {
 	struct aftl_gc_margin *margin = &lun->margin;
 	u32 kept = ftl->gc_margin_base + aftl_count_unused_static_slc_blocks(ftl, lun) +

@@ -4,9 +4,10 @@
 #define AFTL_GC_MARGIN_H
 
 struct aftl;
+struct aftl_block;
 struct aftl_lun;
 
 void aftl_gc_margin_reset(struct aftl_lun *lun);
-void aftl_gc_margin_adapt_before_erase(const struct aftl *ftl, struct aftl_lun *lun);
+void aftl_gc_margin_block_erased(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
 #endif

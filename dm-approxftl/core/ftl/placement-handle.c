@@ -120,7 +120,15 @@ int aftl_place_program_of_handle(struct aftl *ftl, struct aftl_lun *lun,
 	return ret;
 }
 
-void aftl_count_closed_handle_block(struct aftl *ftl, const struct aftl_block *block)
+void aftl_fdp_block_erased(struct aftl *ftl, struct aftl_lun *lun __maybe_unused,
+			   struct aftl_block *block)
+{
+	ftl->stats.handles[aftl_fdp_handle_of_block(ftl, block)].erased_units +=
+		ftl->geo.block_ppns;
+}
+
+void aftl_fdp_block_closed(struct aftl *ftl, struct aftl_lun *lun __maybe_unused,
+			   struct aftl_block *block)
 {
 	struct aftl_handle_stats *stats = &ftl->stats.handles[aftl_fdp_handle_of_block(ftl, block)];
 

@@ -71,7 +71,8 @@ bool aftl_set_stream_by_placement_id(struct aftl *ftl, struct aftl_request *requ
 int aftl_place_program_of_handle(struct aftl *ftl, struct aftl_lun *lun,
 				 const struct aftl_program_request *need,
 				 struct aftl_placement *placement);
-void aftl_count_closed_handle_block(struct aftl *ftl, const struct aftl_block *block);
+void aftl_fdp_block_erased(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_fdp_block_closed(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_count_lpn_moved_from_handle(struct aftl *ftl, const struct aftl_block *block,
 				      bool follows);
 bool aftl_adopt_open_handle_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);

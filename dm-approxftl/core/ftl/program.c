@@ -8,7 +8,6 @@
 #include "core/ftl/controller.h"
 #include "core/ftl/fill-window.h"
 #include "core/ftl/fine-pending.h"
-#include "core/ftl/gc-margin.h"
 #include "core/ftl/l2p.h"
 #include "core/ftl/lost-data.h"
 #include "core/ftl/lun.h"
@@ -635,8 +634,7 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
 	count_program_in_stats(ftl, need, placement, payload);
 	store_payload_of_program(ftl, lun, need, placement, payload);
 	if (!block_must_be_closed(ftl, lun, block)) {
-		if (ftl->geo.superblock_luns)
-			aftl_parity_queue_if_due(ftl, block);
+		aftl_block_event_notify(&ftl->block_events, AFTL_ON_PROGRAM, ftl, lun, block);
 		return;
 	}
 	aftl_lun_drop_open_block_pointer(lun, block);
@@ -889,10 +887,7 @@ static void count_erase_in_stats(struct aftl *ftl, const struct aftl_erase_resul
 void aftl_commit_block_erase(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	count_erase_in_stats(ftl, &lun->erased);
-	if (ftl->handles)
-		ftl->stats.handles[aftl_fdp_handle_of_block(ftl, block)].erased_units +=
-			ftl->geo.block_ppns;
-	lun->slc_blocks -= aftl_is_slc_block(ftl, block) && !block->parity;
+	aftl_block_event_notify(&ftl->block_events, AFTL_ON_ERASE, ftl, lun, block);
 	if (block->listed)
 		aftl_victim_list_remove(ftl, lun, block);
 	block->wear = (u32)min((u64)block->wear + lun->erased.wear, (u64)U32_MAX);
@@ -900,9 +895,6 @@ void aftl_commit_block_erase(struct aftl *ftl, struct aftl_lun *lun, struct aftl
 	if (ftl->ops->erase)
 		ftl->ops->erase(ftl->host, aftl_page_ppn(&ftl->media, block, 0),
 				ftl->geo.block_ppns);
-	aftl_gc_margin_adapt_before_erase(ftl, lun);
-	lun->wear.due++;
-	lun->wear.most = max(lun->wear.most, block->erases);
 	if (!block->failing && !block_is_worn_out(ftl, block)) {
 		if (block->parity)
 			block->state = AFTL_BLOCK_FREE;
@@ -911,6 +903,6 @@ void aftl_commit_block_erase(struct aftl *ftl, struct aftl_lun *lun, struct aftl
 		return;
 	}
 	aftl_block_retire(ftl, lun, block);
-	aftl_zone_take_offline_for_bad_block(ftl, lun);
+	aftl_block_event_notify(&ftl->block_events, AFTL_ON_RETIRE, ftl, lun, block);
 	aftl_notify_blocks_retired(ftl, aftl_block_index(&ftl->media, block), 1);
 }

@@ -71,6 +71,11 @@ int aftl_slc_cache_check_config(const struct aftl *ftl, struct aftl_error *error
 	return 0;
 }
 
+void aftl_slc_block_erased(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	lun->slc_blocks -= aftl_is_slc_block(ftl, block) && !block->parity;
+}
+
 static bool slc_may_open_block(const struct aftl *ftl, const struct aftl_lun *lun)
 {
 	if (lun->slc_blocks < ftl->slc_static_blocks)

@@ -15,6 +15,7 @@ struct aftl_program_request;
 
 void aftl_slc_cache_size_from_config(struct aftl *ftl);
 int __must_check aftl_slc_cache_check_config(const struct aftl *ftl, struct aftl_error *error);
+void aftl_slc_block_erased(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 u32 aftl_slc_pages_per_zone_block(const struct aftl_geometry *geo);
 bool aftl_slc_cache_place_write(struct aftl *ftl, struct aftl_lun *lun,
 				const struct aftl_program_request *need,

@@ -341,10 +341,10 @@ static void queue_parity_if_due(struct aftl *ftl, u32 group, u32 number)
 }
 
 /* Queue parity that a program or a close of @block has completed. */
-void aftl_parity_queue_if_due(struct aftl *ftl, const struct aftl_block *block)
+void aftl_parity_queue_if_due(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	if (ftl->config.rain && !block->parity)
-		queue_parity_if_due(ftl, aftl_die_group_of_lun(ftl, aftl_block_lun(ftl, block)),
+		queue_parity_if_due(ftl, aftl_die_group_of_lun(ftl, lun),
 				    aftl_superblock_number(ftl, block));
 }
 

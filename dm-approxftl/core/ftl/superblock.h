@@ -98,7 +98,7 @@ struct aftl_block *aftl_superblock_select_free(struct aftl *ftl, const struct af
 u32 aftl_superblock_select_parity_member(const struct aftl *ftl, u32 group, u32 number);
 bool aftl_superblock_is_unused(const struct aftl *ftl, u32 group, u32 number);
 void aftl_parity_clear_queue(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_parity_queue_if_due(struct aftl *ftl, const struct aftl_block *block);
+void aftl_parity_queue_if_due(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 bool aftl_parity_get_next_pages_to_program(struct aftl *ftl, struct aftl_lun *lun,
 					   struct aftl_placement *placement);
 void aftl_parity_program_done(struct aftl *ftl, struct aftl_lun *lun);

@@ -26,6 +26,13 @@
  */
 #define WEAR_MARGIN_MAX 8
 
+void aftl_wear_block_erased(struct aftl *ftl __maybe_unused, struct aftl_lun *lun,
+			    struct aftl_block *block)
+{
+	lun->wear.due++;
+	lun->wear.most = max(lun->wear.most, block->erases + 1);
+}
+
 static bool erase_count_lags_beyond_wear_gap(const struct aftl *ftl, const struct aftl_lun *lun,
 					     u32 erases)
 {

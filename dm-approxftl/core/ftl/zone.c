@@ -626,11 +626,11 @@ static void take_zones_offline(struct aftl *ftl, const struct aftl_lun *lun, u32
  * Adapt the zones to the capacity of @lun after a block was retired: empty zones go offline. If
  * there are none, the device becomes read-only.
  */
-void aftl_zone_take_offline_for_bad_block(struct aftl *ftl, const struct aftl_lun *lun)
+void aftl_zone_block_retired(struct aftl *ftl, struct aftl_lun *lun,
+			     struct aftl_block *block __maybe_unused)
 {
-	if (unlikely(ftl->geo.zones))
-		take_zones_offline(ftl, lun, find_group_of_zones_on_lun(ftl, lun),
-				   aftl_count_blocks_outside_zones(ftl, count_live_luns(ftl)));
+	take_zones_offline(ftl, lun, find_group_of_zones_on_lun(ftl, lun),
+			   aftl_count_blocks_outside_zones(ftl, count_live_luns(ftl)));
 }
 
 /* Make zones with data in a dead LUN read-only, and empty ones offline. */

@@ -34,7 +34,7 @@ void aftl_zone_count_programmed_lpn(struct aftl *ftl, u32 stream);
 bool aftl_zone_find_stream_of_folded_lpn(const struct aftl *ftl, aftl_lpn_t lpn, u32 *stream);
 void aftl_zone_prepare_fallback_block(struct aftl *ftl, struct aftl_lun *lun, aftl_lpn_t lpn,
 				      bool fold);
-void aftl_zone_take_offline_for_bad_block(struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_zone_block_retired(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_zone_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun);
 bool aftl_zone_finish_load(struct aftl *ftl);
 void aftl_zone_rebuild_state(struct aftl *ftl, u32 zone, u32 written, enum aftl_zone_state noted);

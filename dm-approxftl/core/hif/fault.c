@@ -49,7 +49,7 @@ int aftl_fail_block(struct aftl *ftl, u32 index)
 	if (block->state == AFTL_BLOCK_FREE && !block->parity) {
 		aftl_free_list_remove_block(ftl, lun, block);
 		aftl_block_retire(ftl, lun, block);
-		aftl_zone_take_offline_for_bad_block(ftl, lun);
+		aftl_block_event_notify(&ftl->block_events, AFTL_ON_RETIRE, ftl, lun, block);
 		aftl_notify_blocks_retired(ftl, index, 1);
 		return 0;
 	}
