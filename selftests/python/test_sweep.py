@@ -117,6 +117,9 @@ def test_a_figure_of_a_sweep_shows_the_intervals(sweep_results: aftl.Runs, tmp_p
         found = part.interval("write_mean", by="policy", relative_to="baseline")
         expected += [(op, policy, one.mean, one.low, one.high, 3) for policy, one in found.items()]
     assert read_chart_rows(chart) == expected
+    # Without `by` the figure has a series for each policy, and not the mean of the policies.
+    assert read_chart_rows(sweep_results.plot("write_mean", "op",
+                                              relative_to="baseline")) == expected
     means = sweep_results.interval("write_p99", by="policy")
     plain = sweep_results.plot("write_p99", "policy")
     assert [row[2] * 1e6 for row in read_chart_rows(plain)] == pytest.approx(

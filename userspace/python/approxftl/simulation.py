@@ -352,12 +352,17 @@ class Runs(Sequence[Run]):
     def plot(self, measure: str, x: str, *, by: str | None = None,
              relative_to: object = None) -> Chart:
         """Return a Chart of the means with their confidence intervals over the axis `x`. With
-        `by`, the name of another axis, each value of that axis is a series. relative_to is as in
-        interval(), for `by` or else for `x`.
+        `by`, the name of another axis, each value of that axis is a series; by default each policy
+        is a series, unless relative_to is a value of `x`. relative_to is as in interval(), for `by`
+        or else for `x`.
         """
         if x not in self.axes or x == by:
             raise ValueError(f"{x} is no axis of this sweep, or that of `by`; its axes are"
                              f" {', '.join(self.axes)}")
+        policies = self.axes.get("policy", ())
+        if by is None and x != "policy" and len(policies) > 1 and (
+                relative_to is None or relative_to in policies):
+            by = "policy"
         if by is None:
             found = [(at, "", one)
                      for at, one in self.interval(measure, x, relative_to).items()]
