@@ -133,6 +133,35 @@ def test_zipf_addresses_have_the_expected_frequencies(skew: float, run_generator
     assert abs(mean - surprise) < 4 * spread
 
 
+def test_sorted_zipf_addresses_are_their_ranks(run_generator: Generate) -> None:
+    records = run_generator("--workload", "zipf", "--zipf-order", "sorted", "--zipf-skew", "1.2")
+    count = Counter(r.off_sect // UNIT_SECTORS for r in records)
+    assert [place for place, _ in count.most_common(5)] == [0, 1, 2, 3, 4]
+
+
+def test_hashed_zipf_addresses_collide_as_those_of_fio(run_generator: Generate) -> None:
+    """fio multiplies the rank by its hash constant and takes the remainder of the range."""
+    options = ("--workload", "zipf", "--zipf-skew", "0.5", "--footprint", "0.01")
+    found = {r.off_sect // UNIT_SECTORS
+             for r in run_generator(*options, "--zipf-order", "hashed")}
+    places = int(run_generator.units * 0.01)
+    hashed = {rank * 0x61C8864680B583EB % 2**64 % places for rank in range(places)}
+    assert 0.55 < len(hashed) / places < 0.75
+    assert found <= hashed and len(found) > 0.95 * len(hashed)
+    scattered = {r.off_sect // UNIT_SECTORS for r in run_generator(*options)}
+    assert len(scattered) > 0.95 * places
+
+
+def test_a_scattered_sequence_has_each_address_once(run_generator: Generate) -> None:
+    records = run_generator("--workload", "sequential", "--scatter", "--footprint", "0.04")
+    places = int(run_generator.units * 0.04)
+    found = [r.off_sect // UNIT_SECTORS for r in records]
+    assert len(found) > places
+    assert sorted(found[:places]) == list(range(places))
+    assert found[places] == found[0]
+    assert sum(abs(b - a) == 1 for a, b in itertools.pairwise(found[:places])) < 0.01 * places
+
+
 def test_the_hottest_zipf_addresses_are_not_adjacent(run_generator: Generate) -> None:
     records = run_generator("--workload", "zipf")
     hottest = [place for place, _ in Counter(r.off_sect for r in records).most_common(10)]

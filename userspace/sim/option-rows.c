@@ -5,6 +5,7 @@
 
 static const char *const workload_words[] = { "uniform", "zipf", "sequential",
 					       "bursts",  "drift", "active", "zones", NULL };
+static const char *const zipf_order_words[] = { "scattered", "sorted", "hashed", NULL };
 static const char *const arrival_words[] = { "closed", "open", "trace", "device", NULL };
 static const char *const queue_by_words[] = { "stream", "pid", "recorded", NULL };
 static const char *const die_dies_words[] = { "never", "late", "early", NULL };
@@ -36,6 +37,8 @@ const char *const *option_get_choices(const struct option_row *row)
 {
 	if (!strcmp(row->name, "workload"))
 		return workload_words;
+	if (!strcmp(row->name, "zipf_order"))
+		return zipf_order_words;
 	if (!strcmp(row->name, "arrival"))
 		return arrival_words;
 	if (!strcmp(row->name, "queue_by"))
@@ -122,6 +125,11 @@ int report_option_error(const struct option_row *row, struct aftl_error *error, 
 const char *sim_get_workload_name(const struct sim_options *options)
 {
 	return workload_words[options->workload];
+}
+
+const char *sim_get_zipf_order_name(const struct sim_options *options)
+{
+	return zipf_order_words[options->zipf_order];
 }
 
 const char *sim_get_arrival_name(const struct sim_options *options)

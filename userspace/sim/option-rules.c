@@ -22,13 +22,14 @@ static const struct relation needs[] = {
 	{ "stripes", "raid" },	      { "stripe-hold", "raid" },
 	{ "queue-by", "trace" },      { "tenant-size", "tenants" },
 	{ "tenant-write-share", "tenants" },
-	{ "scatter", "hot-share" },   { "beside-size", "beside-rate" },
+	{ "beside-size", "beside-rate" },
 	{ "rate-between", "burst-off" },
 };
 
 static const struct relation excludes[] = {
 	{ "trace", "workload" },      { "trace", "write-share" },    { "trace", "size" },
 	{ "trace", "approx-share" },  { "trace", "footprint" },	     { "trace", "zipf-skew" },
+	{ "trace", "zipf-order" },
 	{ "trace", "hot-share" },     { "trace", "drift-set" },	     { "trace", "drift-requests" },
 	{ "trace", "active-set" },    { "trace", "active-requests" }, { "trace", "active-others" },
 	{ "trace", "active-extent" }, { "trace", "scatter" },	     { "trace", "stride" },
@@ -81,6 +82,7 @@ struct specialty {
 
 static const struct specialty workload_specialties[] = {
 	{ "zipf-skew", "zipf", SIM_WORKLOAD_ZIPF },
+	{ "zipf-order", "zipf", SIM_WORKLOAD_ZIPF },
 	{ "stride", "sequential", SIM_WORKLOAD_SEQUENTIAL },
 	{ "drift-set", "drift", SIM_WORKLOAD_DRIFT },
 	{ "drift-requests", "drift", SIM_WORKLOAD_DRIFT },
@@ -119,6 +121,12 @@ static int check_workload_options(const struct sim_options *options, struct aftl
 	if (options->workload != SIM_WORKLOAD_UNIFORM && options->workload != SIM_WORKLOAD_BURSTS &&
 	    sim_did_user_set_option(options, "hot-share"))
 		return aftl_fail(error, -EINVAL, "--hot-share needs --workload uniform or bursts");
+	if (options->scatter && options->workload != SIM_WORKLOAD_SEQUENTIAL &&
+	    !sim_did_user_set_option(options, "hot-share"))
+		return aftl_fail(error, -EINVAL,
+				 "--scatter needs --hot-share or --workload sequential");
+	if (options->scatter && options->stride)
+		return aftl_fail(error, -EINVAL, "--scatter and --stride contradict each other");
 	return refuse_options_of_unselected_choice(options, "workload", options->workload,
 						   workload_specialties,
 						   ARRAY_SIZE(workload_specialties), error);

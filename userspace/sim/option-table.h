@@ -70,13 +70,16 @@ SIM_OPT(level_3_share, SHARE, 0, 10000, "0%", "SHARE", "approximate writes of qu
 SIM_OPT(footprint, SHARE, 1, 10000, "100%", "SHARE", "part of the capacity that is used")
 SIM_OPT(zipf_skew, RATE, SIM_RATE_ONE / 100, 8 * SIM_RATE_ONE, "0.9", "X",
 	"exponent of workload zipf")
+SIM_OPT(zipf_order, CHOICE, 0, 2, "scattered", "ORDER",
+	"places of its ranks: scattered, sorted, or hashed with collisions as fio does")
 SIM_OPT(hot_share, SHARE, 0, 10000, "0%", "SHARE", "requests that go to the hot range")
 SIM_OPT(hot_range, SHARE, 0, 10000, "0%", "SHARE", "size of the hot range in the footprint")
 SIM_OPT(hot_size, TEXT, 0, 0, NULL, "BYTES",
 	"length, or lengths with weights, of requests to the hot range (default as --size)")
 SIM_OPT(hot_stream, COUNT, 0, 255, "0", "ID",
 	"placement id that writes to the hot range carry as the host's hint; 0: none")
-SIM_OPT(scatter, SWITCH, 0, 0, NULL, NULL, "the hot range lies scattered over the footprint")
+SIM_OPT(scatter, SWITCH, 0, 0, NULL, NULL,
+	"the hot range, or the order of workload sequential, is scattered over the footprint")
 SIM_OPT(stride, BYTES, 512, 1ULL << 50, NULL, "BYTES",
 	"of workload sequential: from one request's begin to the next one's (default its length)")
 SIM_OPT(drift_set, SHARE, 1, 10000, "10%", "SHARE",

@@ -24,6 +24,8 @@ static void write_workload_json(struct json_writer *json, const struct sim_optio
 	switch (options->workload) {
 	case SIM_WORKLOAD_ZIPF:
 		json_decimal(json, "zipf_skew", options->zipf_skew / 100000000, 4);
+		if (options->zipf_order)
+			json_string(json, "zipf_order", sim_get_zipf_order_name(options));
 		break;
 	case SIM_WORKLOAD_SEQUENTIAL:
 		if (options->stride)

@@ -19,6 +19,8 @@ enum sim_workload {
 	SIM_WORKLOAD_ZONES,
 };
 
+enum sim_zipf_order { SIM_ZIPF_SCATTERED, SIM_ZIPF_SORTED, SIM_ZIPF_HASHED };
+
 enum sim_arrival {
 	SIM_ARRIVAL_CLOSED,
 	SIM_ARRIVAL_OPEN,
@@ -39,7 +41,7 @@ enum sim_shape { SIM_SHAPE_POISSON, SIM_SHAPE_FIXED };
 /* Maximum number of blocks of --page-map. */
 #define SIM_PAGE_MAPS 16
 /* Upper bound of the number of rows of option-table.h. */
-#define SIM_OPTIONS 96
+#define SIM_OPTIONS 100
 
 /**
  * struct sim_size - a request size
@@ -164,6 +166,7 @@ u64 sim_options_get_request_limit(const struct sim_options *options);
 unsigned int sim_options_count_runs(const struct sim_options *options);
 
 const char *sim_get_workload_name(const struct sim_options *options);
+const char *sim_get_zipf_order_name(const struct sim_options *options);
 const char *sim_get_arrival_name(const struct sim_options *options);
 const char *sim_get_arrival_shape_name(const struct sim_options *options);
 

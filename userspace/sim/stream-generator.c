@@ -68,7 +68,8 @@ struct open_zone {
  * @granule: sectors by which the area moves
  * @zone_rewrites: share of writes to data in the area
  * @step: multiplier that scatters ranks, coprime to @places
- * @scatter: scatter the hot range, too
+ * @scatter: scatter the hot range, too, or the order of a sequential workload
+ * @zipf_order: how ranks of a Zipf distribution become addresses
  * @cursor: next grain of a sequential workload
  * @stride: minimum distance of its requests in grains; 0: contiguous
  * @write_share: share of writes in reads and writes
@@ -110,6 +111,7 @@ struct generator {
 	u32 zone_rewrites;
 	u64 step;
 	bool scatter;
+	u64 zipf_order;
 	u64 cursor;
 	u64 stride;
 	u32 write_share;
@@ -248,11 +250,22 @@ static u64 draw_uniform_address(struct generator *generator, bool hot)
 	return generator->scatter ? map_rank_to_scattered_address(generator, place) : place;
 }
 
+/* Multiplier of fio's hash of 64 bits, by which its random_distribution=zipf scatters ranks. */
+#define FIO_HASH_MULTIPLIER 0x61C8864680B583EBULL
+
+/* A hash as fio's may map several ranks to one address, and none to another. */
 static u64 draw_zipf_address(struct generator *generator)
 {
-	return map_rank_to_scattered_address(generator,
-					     zipf_draw_rank(generator->zipf,
-							    &generator->place_random));
+	u64 rank = zipf_draw_rank(generator->zipf, &generator->place_random);
+
+	switch (generator->zipf_order) {
+	case SIM_ZIPF_SORTED:
+		return rank;
+	case SIM_ZIPF_HASHED:
+		return rank * FIO_HASH_MULTIPLIER % generator->places;
+	default:
+		return map_rank_to_scattered_address(generator, rank);
+	}
 }
 
 static u64 draw_address_in_drifting_window(struct generator *generator)
@@ -289,7 +302,7 @@ static u64 draw_sequential_address(struct generator *generator, u32 sectors)
 		place = 0;
 	generator->cursor = place + max((u64)DIV_ROUND_UP(sectors, generator->grain),
 					generator->stride);
-	return place;
+	return generator->scatter ? map_rank_to_scattered_address(generator, place) : place;
 }
 
 static bool is_zone_open(const struct generator *generator, u64 zone)
@@ -755,6 +768,7 @@ int sim_generator_open(struct sim_stream **out, const struct sim_options *option
 	generator->window_requests = options->drift_requests;
 	generator->step = compute_rank_permutation_step(generator->places);
 	generator->scatter = options->scatter;
+	generator->zipf_order = options->zipf_order;
 	if (generator->workload == SIM_WORKLOAD_ZIPF)
 		generator->zipf = zipf_create(generator->places,
 					      ((__uint128_t)options->zipf_skew << 32) /
