@@ -29,6 +29,28 @@ def test_random_controller_time_gives_the_responses_of_an_m_m_1_queue(utilisatio
     assert get_write_response_us(run, "p99_ns") == pytest.approx(mean * math.log(100), rel=0.12)
 
 
+@pytest.mark.parametrize(("name", "waits"), [("controller_program", True),
+                                              ("controller_relocate", False)])
+def test_writes_wait_while_the_controller_prepares_a_program(name: str, waits: bool) -> None:
+    """A page takes two writes, so every 200 us the controller works on a program for 150 us.
+
+    The write 100 us later waits for the other 50 us, and the next one for nothing.
+    """
+    run = get_only_run(run_sim(*WRITES[:-1], "20000", "--rate", "10000", "--arrival-shape", "fixed",
+                               "--set", "buffer_high=0", "--set", f"{name}=150us"))
+    assert get_write_response_us(run, "max_ns") == (50 if waits else 0)
+    assert get_write_response_us(run, "mean_ns") == pytest.approx(25 if waits else 0, abs=0.1)
+
+
+def test_writes_wait_for_relocation_only_if_it_takes_the_controller_time() -> None:
+    def run(*options: str) -> float:
+        return get_write_response_us(get_only_run(run_sim(
+            "--profile", "demo", "--buffer", "8MiB", "--op", "20%", "--fill-overwrite", "100%",
+            "--write-share", "100%", "--rate", "500", "--requests", "5000", *options)), "p99_ns")
+    assert run("--set", "controller_program=20us") == 0
+    assert 0 < run("--set", "controller_relocate=20us") <= 20
+
+
 def test_without_variation_each_write_takes_the_same_time() -> None:
     run = get_only_run(run_sim(*WRITES, "--rate", "1000", "--set", "controller=8us"))
     assert get_write_response_us(run, "max_ns") == get_write_response_us(run, "min_ns") == 8

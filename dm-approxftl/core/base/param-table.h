@@ -96,6 +96,10 @@ PARAM(controller_append, TIME, 0, MS, 0,
 	"time that is added to controller_command of a zone append; 0: none")
 PARAM(controller_vary, TIME, 0, MS, 0,
 	"mean of a random time that is added to controller_command, distributed exponentially")
+PARAM(controller_program, TIME, 0, MS, 0,
+	"controller time of a program of host data, during which writes of the host wait; 0: none")
+PARAM(controller_relocate, TIME, 0, MS, 0,
+	"as controller_program, of a program of relocated data")
 PARAM(housekeeping, TIME, 0, SEC, 0,
 	"time for which no programs of host data start after blocks have been erased; 0: none")
 PARAM(housekeeping_every, TIME, 1, 1000 * SEC, 100 * MS,

@@ -174,6 +174,32 @@ static const struct setting drive_settings[] = {
 	{ NULL, 0 },
 };
 
+/*
+ * An enterprise TLC drive, from which "approxftl drives --refit" starts if a drive has no profile.
+ * All values are assumed.
+ */
+static const struct setting generic_drive_settings[] = {
+	{ "chips", 2 },
+	{ "blocks", 96 },
+	{ "layers", 8 },
+	{ "one_shot", AFTL_ON },
+	{ "op", 1800 },
+	{ "gc", 400 },
+	{ "read", 55 * US },
+	{ "read_last", 55 * US },
+	{ "read_move", 25 * US },
+	{ "program", 600 * US },
+	{ "erase", 500 * US },
+	{ "bus", 1200 },
+	{ "controller", 9 * US },
+	{ "controller_vary", 300 },
+	{ "suspend", AFTL_SUSPEND_PROGRAM },
+	{ "suspend_step", 150 * US },
+	{ "suspend_cost", 10 * US },
+	{ "buffer", 8 << 20 },
+	{ NULL, 0 },
+};
+
 static const struct setting micron_7450_max_settings[] = {
 	{ "chips", 2 },
 	{ "blocks", 208 },
@@ -188,6 +214,8 @@ static const struct setting micron_7450_max_settings[] = {
 	{ "erase", 450 * US },
 	{ "bus", 1200 },
 	{ "controller", 9 * US },
+	{ "controller_program", 12 * US },
+	{ "controller_relocate", 5 * US },
 	{ "suspend", AFTL_SUSPEND_PROGRAM },
 	{ "suspend_step", 102 * US },
 	{ "suspend_cost", 9 * US },
@@ -210,6 +238,8 @@ static const struct setting solidigm_p5520_settings[] = {
 	{ "erase", 525 * US },
 	{ "bus", 1200 },
 	{ "controller", 8 * US },
+	{ "controller_program", 5500 },
+	{ "controller_relocate", 14500 },
 	{ "suspend", AFTL_SUSPEND_PROGRAM },
 	{ "suspend_step", 182 * US },
 	{ "suspend_cost", 13 * US },
@@ -226,7 +256,7 @@ static const struct setting kioxia_cm7r_settings[] = {
 	{ "read_first", 29 * US },
 	{ "program", 37 * US },
 	{ "row", 4 },
-	{ "erase", 400 * US },
+	{ "erase", 600 * US },
 	{ "bus", 2400 },
 	{ "link", 8300 },
 	{ "controller", 7200 },
@@ -275,6 +305,8 @@ static const struct setting wd_dc_960_settings[] = {
 	{ "bus", 480 },
 	{ "controller", 12500 },
 	{ "controller_vary", 800 },
+	{ "controller_program", 3 * US },
+	{ "controller_relocate", 4 * US },
 	{ "suspend", AFTL_SUSPEND_PROGRAM },
 	{ "suspend_step", 243 * US },
 	{ "suspend_cost", 15 * US },
@@ -383,6 +415,8 @@ static const struct profile profiles[] = {
 	  qlc_settings, NULL },
 	{ "enterprise", "1 TB TLC in 32 dies: superblocks, parity, SLC cache, cached map",
 	  enterprise_settings, NULL },
+	{ "generic-drive", "enterprise TLC drive, small; where a fit to a drive starts",
+	  generic_drive_settings, drive_settings },
 	{ "micron-7450-max", "Micron 7450 MAX 800 GB, small",
 	  micron_7450_max_settings, drive_settings },
 	{ "solidigm-p5520", "Solidigm D7-P5520 1.92 TB, small",

@@ -256,7 +256,8 @@ void aftl_apply_config(struct aftl *ftl)
 	ftl->unit_link_ns = config->link ?
 			DIV_ROUND_UP(ftl->geo.unit_bytes * 1000ULL, config->link) : 0;
 	ftl->completion.link_paced = config->link || config->controller_command ||
-				     config->controller_append || config->controller_vary;
+				     config->controller_append || config->controller_vary ||
+				     config->controller_program || config->controller_relocate;
 	ftl->completion.special = ftl->completion.link_paced || ftl->ops->waits;
 	ftl->gc_blocks = max((u32)(ftl->geo.blocks_per_lun * config->gc / 10000),
 			     aftl_count_gc_reserve_blocks(ftl) + 1);

@@ -241,12 +241,27 @@ bool aftl_array_try_synchronous_read(struct aftl *ftl, struct aftl_lun *lun, u32
 	return true;
 }
 
+/*
+ * The processor that serves writes of the host also allocates pages and builds commands for each
+ * program. Its time delays later writes of the host, but not the program, which is queued ahead.
+ */
+static inline void occupy_controller_for_program(struct aftl *ftl, u32 kind)
+{
+	u64 ns = kind == AFTL_WORK_PROGRAM ? ftl->config.controller_program :
+					     ftl->config.controller_relocate;
+	u64 *free_ns = &ftl->completion.command_ns[1];
+
+	if (unlikely(ns))
+		*free_ns = max(*free_ns, ftl->now_ns) + ns;
+}
+
 /* Program @placement on @lun, with a transfer of its data that began @done_ns before now. */
 static void array_begin_program(struct aftl *ftl, struct aftl_lun *lun,
 				const struct aftl_placement *placement, u64 done_ns)
 {
 	struct aftl_work *work = &lun->work;
 
+	occupy_controller_for_program(ftl, work->kind);
 	work->phase = AFTL_PHASE_PROGRAM;
 	work->suspends = 0;
 	work->placement = *placement;

@@ -25,7 +25,7 @@ static u64 compute_end_of_controller_work_ns(struct aftl *ftl, const struct aftl
 		ns += ftl->config.controller_append;
 	if (ftl->config.controller_vary)
 		ns += aftl_random_exponential(&ftl->completion.vary, ftl->config.controller_vary);
-	if (!ns)
+	if (!ns && ftl->completion.command_ns[inward] <= ftl->now_ns)
 		return ftl->now_ns;
 	ftl->completion.command_ns[inward] =
 		max(ftl->completion.command_ns[inward], ftl->now_ns) + ns;

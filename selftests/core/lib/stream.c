@@ -310,6 +310,8 @@ static void randomize_latencies(struct aftl_config *config, struct aftl_random *
 	config->controller_command = config->seed % 4 == 1 ? 1500 : 0;
 	config->controller_vary = config->seed % 3 == 1 ? 2000 : 0;
 	config->controller_append = config->seed % 5 == 1 ? 3000 : 0;
+	config->controller_program = config->seed % 7 == 1 ? 2500 : 0;
+	config->controller_relocate = config->seed % 7 == 1 ? 1500 : 0;
 }
 
 void test_randomize_options(struct test_device *device, struct aftl_random *random)
