@@ -3,12 +3,17 @@
 
 import csv
 import hashlib
+import io
 import json
 import shlex
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from selftests.lib.json_schema import parse_document
 from selftests.lib.programs import BUILD, Done, run_program
 
@@ -16,6 +21,8 @@ from approxftl_tools.bench import Bench
 from approxftl_tools.drive_list import DRIVES, Drive
 from approxftl_tools.drive_points import OWN_TABLES, Shape, list_measured_points_of_drive
 from approxftl_tools.drive_runs import map_load_names_to_loads, run_drive_study
+from approxftl_tools.drive_table_file import LAYOUTS, read_drive_capacity, read_measured_table
+from approxftl_tools.refusal import Refusal
 from approxftl_tools.study_store import Store
 
 SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
@@ -141,33 +148,151 @@ def test_measurement_tables_with_unreadable_fields_are_refused(tmp_path: Path, c
                                                                value: str) -> None:
     write_table_with_changed_row(tmp_path, "samsung-pm9a3-latency-load.csv", 0, **{column: value})
     said = run_drives_verb("--tables", tmp_path, status=1).err
-    assert "samsung-pm9a3-latency-load.csv, line 2: a field cannot be read: " in said
+    assert f"samsung-pm9a3-latency-load.csv, line 2, column {column}: a field cannot be read: " \
+        f'"{value}" is not ' in said
     assert said.count("\n") == 1
 
 
 def test_a_missing_column_is_named(tmp_path: Path) -> None:
     (tmp_path / "kioxia-xg6-fio.csv").write_text("workload,kiops\nrandom-read 4 KiB,1\n")
     said = run_drives_verb("--tables", tmp_path, status=1).err
-    assert "kioxia-xg6-fio.csv, line 2: there is no column 'queue_depth'" in said
+    assert "kioxia-xg6-fio.csv: there is no column 'queue_depth'" in said
 
 
-def test_zipf_loads_are_emulated_and_unknown_loads_left_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("pattern", "parameter", "named", "options"), [
+    ("zipf", "1.1", "zipf, 1.1", {"--workload=zipf", "--zipf-skew=1.1"}),
+    ("zipf-shuffle", "0.8", "zipf, 0.8", {"--workload=zipf", "--zipf-skew=0.8"}),
+    ("zipf-noshuffle", "0.8", "zipf, 0.8 in order", {"--zipf-skew=0.8", "--zipf-order=sorted"}),
+    ("fiozipf", "0.8", "fiozipf, 0.8", {"--zipf-skew=0.8", "--zipf-order=hashed"}),
+    ("zones-shuffle", "s0.8 f0.2 s0.2 f0.8", "two-zones, s0.8 f0.2 s0.2 f0.8",
+     {"--scatter", "--hot-range=80.00%", "--hot-share=20.00%"}),
+    ("zones-noshuffle", "s0.8 f0.2 s0.2 f0.8", "two-zones, s0.8 f0.2 s0.2 f0.8 in order",
+     {"--hot-range=80.00%"}),
+    ("sequential-shuffle", "", "each-once, 894.25 GiB", {"--workload=sequential", "--scatter"}),
+    ("each-once", "", "each-once, 894.25 GiB", {"--workload=sequential", "--scatter"}),
+])
+def test_patterns_of_the_benchmark_are_emulated(pattern: str, parameter: str, named: str,
+                                                options: set[str], tmp_path: Path) -> None:
+    write_table_with_changed_row(tmp_path, "samsung-pm9a3-write-steady.csv", 0, pattern=pattern,
+                                 parameter=parameter)
+    drive = next(one for one in DRIVES if one.name == "samsung-pm9a3")
+    (point,) = list_measured_points_of_drive(drive, SHAPE, tmp_path)
+    assert point.what == named
+    assert options <= set(point.load.arguments)
+    assert ("--scatter" in options) == ("--scatter" in point.load.arguments)
+
+
+def test_a_drive_filled_in_random_order_is_emulated(tmp_path: Path) -> None:
+    write_table_with_changed_row(tmp_path, "samsung-pm9a3-write-steady.csv", 0,
+                                 precondition="seqshuffle")
+    drive = next(one for one in DRIVES if one.name == "samsung-pm9a3")
+    (point,) = list_measured_points_of_drive(drive, SHAPE, tmp_path)
+    assert {"--fill=random", "--fill_valid=100%"} <= set(point.load.arguments)
+
+
+def test_unknown_loads_and_drives_are_left_out(tmp_path: Path) -> None:
     """Neither an unknown pattern nor an unknown drive prevents the comparison of the other rows."""
     name = "samsung-pm9a3-write-steady.csv"
     write_table_with_changed_row(tmp_path, name, 0, pattern="zipf", parameter="1.1",
                                  written_capacities="0.01")
     rows = (tmp_path / name).read_text().splitlines()
-    strange = rows[1].replace("zipf", "each-once")
-    (tmp_path / name).write_text("\n".join([*rows, strange, strange]) + "\n")
+    strange = [rows[1].replace("zipf,1.1", word)
+               for word in ("beta,0.5", "beta,0.6", "zones,s0.5 f1 s0.3 f2 s0.2 f3")]
+    (tmp_path / name).write_text("\n".join([*rows, *strange]) + "\n")
     (tmp_path / "acme-9000-fio.csv").write_text("workload\n")
     out = tmp_path / "points.json"
     said = run_drives_verb("--tables", tmp_path, f"--json={out}").err
     (point,) = json.loads(out.read_text())["points"]
     assert point["load"] == "zipf, 1.1"
-    assert "--zipf-skew=1.1" in point["arguments"]
-    assert f'{name}: 2 rows of pattern "each-once" left out; the simulator has uniform,' in said
+    assert f'{name}: 2 rows of pattern "beta" left out; the simulator has uniform,' in said
+    assert f'{name}: 1 row of pattern "two-zones" left out' in said
     assert "the tables of acme-9000 left out; there is no profile of this drive" in said
-    assert said.count("\n") == 2
+    assert said.count("\n") == 3
+    said = run_drives_verb("acme-9000", "--tables", tmp_path, status=3).err
+    assert "there is no profile of this drive, --refit makes one" in said
+    assert 'there is no drive "acme"' in run_drives_verb("acme", "--tables", tmp_path, status=2).err
+
+
+NUMBERS = ("not", "nan", "inf", "-1", "1e999", "1_0", "0x10", "1,5")
+
+
+def spoil_text_of_table(text: str, draw: Callable[[st.SearchStrategy[Any]], Any]
+                        ) -> tuple[str, str]:
+    """Return a table with one fault, and words of the sentence that has to name the fault."""
+    rows = list(csv.DictReader(text.splitlines()))
+    header = list(rows[0])
+    fault = draw(st.sampled_from(["word", "number", "column", "row", "field", "twice"]))
+    at = draw(st.integers(0, len(rows) - 1))
+    layout = LAYOUTS["latency-load"]
+    column = draw(st.sampled_from([*layout.numbers, *layout.words]))
+    said = f", line {at + 2}, column "
+    if fault == "word":
+        rows[at]["saturated"] = word = draw(st.text("abcxyz", min_size=1).filter(
+            lambda word: word not in ("yes", "no")))
+        said += f'saturated: a field cannot be read: "{word}" is not one of yes, no'
+    elif fault == "number":
+        column = draw(st.sampled_from([*layout.numbers, "read_p50_us"]))
+        rows[at][column] = value = draw(st.sampled_from(NUMBERS))
+        said += f'{column}: a field cannot be read: "{value}" is not a'
+    elif fault == "column":
+        header.remove(column)
+        said = f": there is no column '{column}'"
+    elif fault == "row":
+        rows.append(rows[at])
+        said = f": line {len(rows) + 1} has the load of line {at + 2}"
+    lines = [header, *([row[name] for name in header] for row in rows)]
+    if fault == "field":
+        lines[at + 1].append("1")
+        said = f", line {at + 2}: there are not as many fields as columns"
+    elif fault == "twice":
+        for line in lines:
+            line.append(line[0])
+        said = f': there are two columns "{header[0]}"'
+    out = io.StringIO()
+    csv.writer(out).writerows(lines)
+    return out.getvalue(), said
+
+
+@given(data=st.data())
+def test_a_faulty_table_is_refused_by_name(data: st.DataObject,
+                                           tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("tables")
+    name = "samsung-pm9a3-latency-load.csv"
+    text, said = spoil_text_of_table((OWN_TABLES / name).read_text("utf-8"), data.draw)
+    (folder / name).write_text(text, "utf-8")
+    with pytest.raises(Refusal) as raised:
+        read_measured_table(folder / name, "latency-load")
+    assert str(raised.value).startswith(f"{folder / name}{said}"), raised.value
+
+
+@pytest.mark.parametrize("path", sorted(OWN_TABLES.glob("*.csv")), ids=lambda path: path.stem)
+def test_no_table_of_the_package_is_refused(path: Path) -> None:
+    """The negative control of the refusals: each table as it is, is read."""
+    names = [name for name in LAYOUTS if path.stem.endswith(f"-{name}")]
+    for name in names:
+        assert read_measured_table(path, name)
+    assert names or path.stem.endswith(("-datasheet", "-write-transient"))
+
+
+@pytest.mark.parametrize(("specification", "capacity"), [
+    ("capacity_exact,960197124096,byte\n", 960197124096), ("capacity,960,GB\n", 960 * 10**9),
+    ("capacity,1.92,TB\n", 1920 * 10**9), ("model,x,\n", 894.25 * 2**30)])
+def test_the_capacity_of_an_unknown_drive_is_found(specification: str, capacity: float,
+                                                   tmp_path: Path) -> None:
+    (tmp_path / "acme-datasheet.csv").write_text(f"key,value,unit\n{specification}")
+    (tmp_path / "acme-write-steady.csv").write_text("filled_gib\n372.61\n894.25\n")
+    assert read_drive_capacity("acme", tmp_path) == capacity
+
+
+@pytest.mark.parametrize(("specification", "said"), [
+    ("capacity,many,GB\n", 'capacity "many GB" is no capacity'),
+    ("capacity,960,parsec\n", 'capacity "960 parsec" is no capacity'),
+    ("model,x,\n", "the capacity of acme is not known")])
+def test_a_drive_of_unknown_capacity_is_refused(specification: str, said: str,
+                                                tmp_path: Path) -> None:
+    (tmp_path / "acme-datasheet.csv").write_text(f"key,value,unit\n{specification}")
+    with pytest.raises(Refusal, match=said):
+        read_drive_capacity("acme", tmp_path)
 
 
 def test_an_empty_folder_is_refused(tmp_path: Path) -> None:

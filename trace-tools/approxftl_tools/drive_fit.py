@@ -8,14 +8,14 @@ deterministic, and needs only a function that returns the errors of a set of val
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 
 from approxftl_tools.arrays import np
 from approxftl_tools.bench import Bench
 from approxftl_tools.calibrate_fit import Vector
-from approxftl_tools.drive_list import Drive, Free
+from approxftl_tools.drive_list import FAMILIES, Drive, Free
 from approxftl_tools.drive_points import FITTED, HELD, OTHER, Point, list_measured_points_of_drive
 from approxftl_tools.drive_runs import emulated_drive_size, get_parameters_of_simulated_drive
 from approxftl_tools.refusal import NOT_FOUND, Refusal
@@ -30,6 +30,10 @@ FARTHEST = 8.0
 FORCES = (0.01, 1.0)
 #: Damping of parameters that change no error.
 TINY = 1e-9
+#: Reads in flight, or thousand writes a second, below which reads hardly wait.
+QUIET = 20.0
+#: Sets of values that each stage of the search for a drive without profile may try.
+STAGE_BUDGET = 16
 #: A parameter is not determined if a step changes the misfit by less than this.
 NOTICED = 0.01
 
@@ -182,17 +186,69 @@ class Fit:
         known = [abs(one) for one in self.felt[which] if one is not None] if self.felt else []
         return bool(known) and max(known) < NOTICED
 
+    def drive_with_fitted_values(self) -> Drive:
+        """Return the drive with the options of its fitted values."""
+        return self.drive.copy_drive_with_options(*(
+            f"--{one.name}={one.format_parameter_value(value)}"
+            for one, value in zip(self.drive.free, self.values, strict=True)))
+
     def format_fitted_profile(self) -> str:
         """Return the fitted parameters as a profile to apply on top of the drive's own profile."""
         ended = "interrupted after" if self.interrupted else "after"
+        names = {one.name for one in self.drive.free}
+        device = [option.removeprefix("--") for option in self.drive.device_options()]
         lines = [f"# {self.drive.about}, fitted by approxftl drives --refit, {ended} "
                  f"{self.evaluations} evaluations.",
-                 f"# approxftl sim --profile {self.drive.name} --set @FILE"]
+                 f"# approxftl sim --{device[0].replace('=', ' ')} --policy {self.drive.policy} "
+                 "--set @FILE"]
+        if self.drive.generic:
+            lines += [option for option in device[1:] if option.partition("=")[0] not in names]
         for which, (one, value) in enumerate(zip(self.drive.free, self.values, strict=True)):
             if self.is_parameter_undetermined(which):
                 lines.append("# Not determined:")
             lines.append(f"{one.name}={one.format_parameter_value(value)}")
         return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A part of the search for the first values of a drive that has no profile."""
+
+    names: tuple[str, ...]
+    #: Tells which points determine these parameters, whatever the others are.
+    selects: Callable[[Point], bool]
+
+
+def is_sequential_write_rate(point: Point) -> bool:
+    return point.curve.startswith("sequential") and "read" not in point.curve and \
+        point.measure in ("rate, MB/s", "thousand/s")
+
+
+def is_quiet_write_latency(point: Point) -> bool:
+    """Return true for the latency of buffered writes that hardly wait for anything."""
+    return point.measure in ("write p50, us", "write p99") and point.x < QUIET and \
+        point.table != "write-steady"
+
+
+def is_quiet_read(point: Point) -> bool:
+    """Return true for reads that hardly wait for anything but reads, such as those of fio alone."""
+    return point.curve.startswith("random-read") or \
+        (point.measure in ("read p50", "read mean") and point.x < QUIET)
+
+
+def is_uniform_write_rate(point: Point) -> bool:
+    return point.curve == "uniform"
+
+
+def is_any_write_rate(point: Point) -> bool:
+    return point.table in ("write-steady", "write-zones")
+
+
+#: Parameters that few points determine, with these points, in the order of the search.
+STAGES = (Stage(("program",), is_sequential_write_rate),
+          Stage(("controller", "controller_vary"), is_quiet_write_latency),
+          Stage(("read", "read_last"), is_quiet_read),
+          Stage(("op",), is_uniform_write_rate))
 
 
 @dataclass(frozen=True)
@@ -211,12 +267,7 @@ class Judge:
         drive = self.drive.copy_drive_with_options(*(
             f"--{one.name}={one.format_parameter_value(value)}"
             for one, value in zip(self.drive.free, values, strict=True)))
-        # The fitted half includes the anchors, which the relative points of both halves share.
-        found = [point
-                 for point in list_measured_points_of_drive(drive,
-                                                            emulated_drive_size(drive, self.bench),
-                                                            self.tables, half)
-                 if self.only(point) and (half == self.half or point.half == half)]
+        found = self.list_points_of_half(half, drive)
         if not found and half == self.half:
             raise Refusal(f"{self.tables}: no point of {drive.name} to fit to", NOT_FOUND)
         loads = {load: (*drive.make_drive_arguments(), *load.arguments) for point in found
@@ -226,6 +277,13 @@ class Judge:
         return np.array([point.compute_simulation_error(point.compute_simulated_value(by_load))
                          / point.band
                          for point in found])
+
+    def list_points_of_half(self, half: str, drive: Drive) -> list[Point]:
+        """Return a half's points; with the fitted half also those that both halves refer to."""
+        points = list_measured_points_of_drive(drive, emulated_drive_size(drive, self.bench),
+                                               self.tables, half)
+        return [point for point in points
+                if self.only(point) and (half == self.half or point.half == half)]
 
     def read_parameter_values_of_profile(self) -> Values:
         """Return the profile's values of the fitted parameters; refuse a value out of bounds."""
@@ -240,34 +298,93 @@ class Judge:
         return values
 
 
+def set_free_parameters_of_drive(drive: Drive, names: Sequence[str], values: Values) -> Drive:
+    """Return the drive with the values of all free parameters; only those of @names stay free."""
+    options = (f"--{one.name}={one.format_parameter_value(value)}"
+               for one, value in zip(drive.free, values, strict=True))
+    return replace(drive.copy_drive_with_options(*options),
+                   free=tuple(one for one in drive.free if one.name in names))
+
+
+def fit_stage(judge: Judge, stage: Stage, values: Values) -> tuple[Values, float]:
+    """Fit the parameters of a stage to the points that determine them, if there are such points.
+
+    Return the values of all parameters, and the misfit of these points.
+    """
+    free = judge.drive.free
+    part = replace(judge, drive=set_free_parameters_of_drive(judge.drive, stage.names, values),
+                   only=lambda point: judge.only(point) and stage.selects(point))
+    if not part.list_points_of_half(part.half, part.drive):
+        return values, 0.0
+    if not stage.names:
+        return values, robust_misfit(part.compute_errors_of_fit_or_holdout_points(part.half, ()))
+    search = Search(part.drive.free,
+                    lambda some: part.compute_errors_of_fit_or_holdout_points(part.half, some),
+                    STAGE_BUDGET, lambda _done, _best: None)
+    search.search_best_fit_from_initial_values(
+        tuple(value for one, value in zip(free, values, strict=True) if one.name in stage.names))
+    best = search.find_best_parameters_so_far()
+    found = dict(zip((one.name for one in part.drive.free), best, strict=True))
+    return tuple(found.get(one.name, value) for one, value in zip(free, values, strict=True)), \
+        search.compute_parameter_misfit(best)
+
+
+def find_first_values_of_generic_drive(judge: Judge) -> Drive:
+    """Return a drive without profile, with the family and the values that a fit can start from.
+
+    Few points determine each of some parameters whatever the others are, so these are fitted first,
+    one after the other. Then each family of policies gets the over-provisioning that suits it, and
+    the family with the least misfit of all write rates is taken.
+    """
+    values = judge.read_parameter_values_of_profile()
+    for stage in STAGES[:-1]:
+        values, _ = fit_stage(judge, stage, values)
+    tried: list[tuple[float, int, Drive]] = []
+    for index, (policy, victim) in enumerate(FAMILIES):
+        drive = replace(judge.drive, policy=policy).copy_drive_with_options(f"--victim={victim}")
+        family = replace(judge, drive=drive)
+        suited, _ = fit_stage(family, STAGES[-1], values)
+        _, misfit = fit_stage(family, Stage((), is_any_write_rate), suited)
+        tried.append((misfit, index, replace(set_free_parameters_of_drive(drive, (), suited),
+                                             free=drive.free)))
+    return min(tried)[2]
+
+
 def fit_drive(judge: Judge, budget: int, tell: Callable[[int, float], None]) -> Fit:
     """Fit a drive to half of its measured points; if interrupted, return the best values yet."""
-    search = Search(judge.drive.free,
-                    lambda values: judge.compute_errors_of_fit_or_holdout_points(judge.half,
-                                                                                 values),
-                    budget, tell)
     start = judge.read_parameter_values_of_profile()
     found = Fit(judge.drive, start, start)
+    own = judge
+    search = Search(judge.drive.free,
+                    lambda values: own.compute_errors_of_fit_or_holdout_points(own.half, values),
+                    budget, tell)
     try:
-        search.search_best_fit_from_initial_values(start)
+        if judge.drive.generic:
+            found.drive = find_first_values_of_generic_drive(judge)
+            own = replace(judge, drive=found.drive)
+        search.search_best_fit_from_initial_values(own.read_parameter_values_of_profile())
         search.budget += 2 * len(start)
         found.values = search.find_best_parameters_so_far()
         found.felt = [search.compute_misfit_change_per_parameter_step(found.values, which)
                       for which in range(len(start))]
+        before = judge.compute_errors_of_fit_or_holdout_points(judge.half, start)
+        found.shares[FITTED] = (Share.summarise_errors(before),
+                                Share.summarise_errors(search.seen[found.values]))
     except KeyboardInterrupt:
         found.interrupted = True
-        found.values = search.find_best_parameters_so_far() if search.seen else start
+        if search.seen:
+            found.values = search.find_best_parameters_so_far()
+            first = next(iter(search.seen.values()))
+            found.shares[FITTED] = (Share.summarise_errors(first),
+                                    Share.summarise_errors(search.seen[found.values]))
     found.evaluations = len(search.seen)
-    if search.seen:
-        found.shares[FITTED] = (Share.summarise_errors(search.seen[start]),
-                                Share.summarise_errors(search.seen[found.values]))
     return found
 
 
 def summarise_errors_of_held_out_points(judge: Judge, found: Fit) -> None:
     """Judge the fit by the held-out points, which are read only after the fit."""
-    half = OTHER[judge.half]
     before, after = (
-        Share.summarise_errors(judge.compute_errors_of_fit_or_holdout_points(half, values))
-        for values in (found.start, found.values))
+        Share.summarise_errors(replace(judge, drive=drive)
+                               .compute_errors_of_fit_or_holdout_points(OTHER[judge.half], values))
+        for drive, values in ((judge.drive, found.start), (found.drive, found.values)))
     found.shares[HELD] = (before, after)

@@ -2,6 +2,7 @@
 """approxftl drives --refit: report fitted values and the errors on the held-out points."""
 
 import argparse
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, replace
@@ -26,17 +27,14 @@ Json = dict[str, Any]
 
 PARAMETERS = ("parameter", "before", "fitted", "bounds", "step", "a step less", "a step more")
 SHARES = ("half", "values", "points", "within", "median", "worst", "misfit")
-#: Options for the table of points, which --refit does not print.
-OTHERS = ("html", "certificate", "show", "sort", "at_least")
+#: Options that only a fit has.
 MINE = ("save", "swap")
 
 
 def check_options_that_depend_on_refit(arguments: argparse.Namespace) -> None:
-    for names, wrong in ((OTHERS, arguments.refit), (MINE, not arguments.refit)):
-        for name in names:
-            if wrong and getattr(arguments, name):
-                raise Refusal(f"--{name.replace('_', '-')} does not go with"
-                              f"{'' if arguments.refit else 'out'} --refit", command.USAGE)
+    for name in MINE:
+        if not arguments.refit and getattr(arguments, name):
+            raise Refusal(f"--{name} does not go without --refit", command.USAGE)
 
 
 def new_profile_paths(drives: Sequence[Drive], folder: Path) -> dict[str, Path]:
@@ -49,10 +47,14 @@ def new_profile_paths(drives: Sequence[Drive], folder: Path) -> dict[str, Path]:
     return found
 
 
-def read_profile_options(path: Path) -> tuple[str, ...]:
-    """Return the simulator's options that a profile contains."""
-    lines = (line.strip() for line in path.read_text("utf-8").splitlines())
-    return tuple(f"--{line}" for line in lines if line and not line.startswith("#"))
+def apply_profile(drive: Drive, path: Path) -> Drive:
+    """Return the drive with the values of a profile, and the policy that its first lines name."""
+    text = path.read_text("utf-8")
+    policy = re.search(r"^# approxftl sim .*--policy (\S+)", text, re.M)
+    lines = (line.strip() for line in text.splitlines())
+    options = (f"--{line}" for line in lines if line and not line.startswith("#"))
+    return replace(drive.copy_drive_with_options(*options),
+                   policy=policy[1] if policy else drive.policy)
 
 
 def make_fit_reporter(drive: Drive, budget: int, shown: bool) -> Callable[[int, float], None]:
@@ -92,6 +94,8 @@ def make_error_rows_of_fit(found: Fit) -> Iterator[list[str]]:
 
 
 def make_remarks_about_fit(found: Fit) -> Iterator[str]:
+    if found.drive.generic:
+        yield f"emulated with {' '.join(found.drive.make_drive_arguments())}"
     ended = "interrupted after" if found.interrupted else "after"
     yield f"{ended} {found.evaluations} evaluations"
     for which, (one, value) in enumerate(zip(found.drive.free, found.values, strict=True)):
@@ -150,9 +154,9 @@ def fit_one_drive(judge: Judge, arguments: argparse.Namespace, path: Path | None
     return found
 
 
-def fit_drives(arguments: argparse.Namespace, argv: Sequence[str], drives: Sequence[Drive],
-               bench: Bench ) -> int:
-    """Fit the drives in turn, until all are done or a signal arrives."""
+def fit_drives(arguments: argparse.Namespace, drives: Sequence[Drive],
+               bench: Bench) -> list[Fit]:
+    """Fit the drives in turn, until all are done or a signal arrives; return the fits."""
     free = [drive for drive in drives if drive.free]
     if not free:
         raise Refusal(f"{drives[0].name}: its profile is that of another drive; nothing of it is "
@@ -167,15 +171,9 @@ def fit_drives(arguments: argparse.Namespace, argv: Sequence[str], drives: Seque
         judge = Judge(drive, replace(bench, progress=False), arguments.tables,
                       is_point_selected_for_fit, half)
         fits.append(fit_one_drive(judge, arguments, paths.get(drive.name), bench.progress))
-        if arguments.json != command.STANDARD:
+        if command.STANDARD not in (arguments.json, arguments.html):
             sys.stdout.write(format_fit_as_text(fits[-1]))
             sys.stdout.flush()
         if fits[-1].interrupted:
             break
-    if arguments.json:
-        command.write_json_document(arguments.json,
-                                    {**command.make_common_keys_of_json_documents("drives", argv),
-                                     "fits": list(map(convert_fit_to_json, fits))})
-    if fits[-1].interrupted:
-        raise KeyboardInterrupt
-    return command.DONE
+    return fits

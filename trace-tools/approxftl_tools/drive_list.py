@@ -56,14 +56,17 @@ class Drive:
     zoned: tuple[str, ...] = ()
     #: Options that replace the profile of this name, to try another profile.
     options: tuple[str, ...] = ()
+    #: Tell whether the drive has no profile of its own, so that a fit starts from the generic one.
+    generic: bool = False
 
     def device_options(self) -> tuple[str, ...]:
         """Return the simulator's options for the device, without the policy."""
         return self.options or (f"--profile={self.name}",)
 
     def copy_drive_with_options(self, *options: str) -> Drive:
-        """Return a copy of the drive with additional options."""
-        return replace(self, options=(*self.device_options(), *options))
+        """Return a copy of the drive with more options, which replace those of the same name."""
+        found = {option.partition("=")[0]: option for option in (*self.device_options(), *options)}
+        return replace(self, options=tuple(found.values()))
 
     def make_drive_arguments(self) -> tuple[str, ...]:
         """Return the simulator's options for the device and its policy."""
@@ -79,23 +82,52 @@ LAST = Free("read_last", 20, 150, 1, "us")
 MOVE = Free("read_move", 5, 60, 1, "us")
 STEP = Free("suspend_step", 20, 600, 2, "us")
 ERASE = Free("erase", 100, 2000, 2, "us")
+#: Time for which the controller's processor works on a program: writes of the host wait for it.
+PROGRAM_WORK = Free("controller_program", 0, 40, 0.5, "us")
+RELOCATION_WORK = Free("controller_relocate", 0, 40, 0.5, "us")
 #: Free blocks that idle dies keep: garbage collection of idle times makes reads wait.
 IDLE = Free("gc", 1, 30, 0.5, "%")
+
+#: Name of the profile with which a drive is emulated that has no profile.
+GENERIC = "generic-drive"
+#: Bytes of the generic drive that are erased together.
+GENERIC_SUPERBLOCK = int(4.3 * GIB)
+#: Largest capacity of a generic drive with 16 dies; a larger drive has 32.
+SMALL = 12 * 10**11
+#: Policies and victim selectors of generic drives: the families of docs/drives.md, the first to
+#: start with.
+FAMILIES = (("baseline", "greedy"), ("separated", "cost_benefit"), ("separated", "fifo"))
+
+
+def make_generic_drive(name: str, capacity: int) -> Drive:
+    """Return a drive without profile, of which only the capacity is known."""
+    size = () if capacity <= SMALL else ("--chips=4", "--layers=4")
+    return Drive(name, f"{name}, {capacity / 1e9:.0f} GB, emulated from {GENERIC}", capacity,
+                 FAMILIES[0][0], GENERIC_SUPERBLOCK,
+                 free=(SPARE, Free("read", 20, 150, 1, "us"), LAST, MOVE,
+                       Free("program", 20, 4000, 10, "us"),
+                       Free("controller", 1, 100, 0.2, "us"),
+                       Free("controller_vary", 0, 10, 0.1, "us"), STEP, ERASE, IDLE),
+                 options=(f"--profile={GENERIC}", *size, f"--victim={FAMILIES[0][1]}"),
+                 generic=True)
+
 
 #: In the order of the report.
 DRIVES = (
     Drive("micron-7450-max", "Micron 7450 MAX 800 GB", 800166076416, "baseline",
           int(2.1 * GIB), 1.038, 0.03,
-          (SPARE, READ, LAST, MOVE, STEP, ERASE, IDLE)),
+          (SPARE, READ, LAST, MOVE, STEP, ERASE, IDLE, PROGRAM_WORK, RELOCATION_WORK)),
     Drive("solidigm-p5520", "Solidigm D7-P5520 1.92 TB", 1920383410176, "separated",
           int(8.6 * GIB), 1.105,
-          free=(SPARE, READ, FIRST, MOVE, STEP, ERASE, IDLE)),
+          free=(SPARE, READ, FIRST, MOVE, STEP, ERASE, IDLE, PROGRAM_WORK, RELOCATION_WORK)),
     Drive("kioxia-cm7r", "Kioxia CM7-R 3.84 TB", 3840755982336, "baseline", int(4.3 * GIB),
-          free=(SPARE, READ, FIRST, Free("program", 10, 120, 1, "us"), Free("row", 1, 12, 1))),
+          free=(SPARE, READ, FIRST, Free("program", 10, 120, 1, "us"), Free("row", 1, 12, 1),
+                ERASE)),
     Drive("samsung-pm9a3", "Samsung PM9A3 960 GB", 960197124096, "baseline", int(4.3 * GIB),
           free=(SPARE, READ, LAST, MOVE, STEP, ERASE, IDLE)),
     Drive("wd-dc-960", "WD DC series 960 GB, model not named", 960197124096, "separated",
-          int(4.3 * GIB), free=(SPARE, READ, LAST, MOVE, STEP, ERASE, IDLE)),
+          int(4.3 * GIB), free=(SPARE, READ, LAST, MOVE, STEP, ERASE, IDLE, PROGRAM_WORK,
+                                RELOCATION_WORK)),
     # A zone is a superblock, as in the ZN540; the buffer holds what open zones have not filled.
     Drive("wd-zn540", "WD Ultrastar DC ZN540 1 TB", 1020678963200, "baseline", int(1.05 * GIB),
           zoned=("--zoned=128MiB", "--zone_capacity=96MiB", "--buffer=48MiB"),

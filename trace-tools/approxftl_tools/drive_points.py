@@ -5,7 +5,6 @@ A table is found by its file name, DRIVE-TABLE.csv, and read by its column names
 rows. A run depends on the columns that describe the load, never on measured results.
 """
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.drive_list import DRIVES, Drive
-from approxftl_tools.refusal import Refusal, convert_read_errors_to_refusal
+from approxftl_tools.drive_table_file import Row, read_measured_table
+from approxftl_tools.refusal import Refusal
 
 Json = dict[str, Any]
-Row = dict[str, str]
 Value = Callable[[Json], float]
 
 #: Tables that come with the package.
@@ -36,9 +35,15 @@ OTHER = {FITTED: HELD, HELD: FITTED}
 #: The half of rows that others are relative to; every fit includes them.
 ANCHOR = "anchor"
 #: Patterns of write-steady that the simulator has, besides those of zipf.
-PATTERNS = ("uniform", "sequential", "sequential-4k", "two-zones", "read-only-part")
+PATTERNS = ("uniform", "sequential", "sequential-4k", "two-zones", "read-only-part", "each-once")
+#: Other names of patterns.
+ALIASES = {"zones": "two-zones", "seqshuffle": "each-once", "each-page-once": "each-once"}
+#: Parameter of a pattern of two zones: the size and the share of the writes of each.
+ZONES = r"s[\d.]+ f[\d.]+(?: uniform)? s[\d.]+ f[\d.]+(?: uniform)?"
 #: Key of a row's half, and the columns that identify a run regardless of the tested unit.
 HALF = "half"
+#: Key of "in order" if the pages of a pattern are not scattered.
+PLACES = "places"
 RUN = ("pattern", "parameter", "precondition", "filled_gib", "block_kib", "workload",
        "offered_write_iops", "offered_read_iops", "write_rate_mib", "read_queue_depth")
 
@@ -137,6 +142,10 @@ def field_as_number(row: Row, column: str) -> float | None:
     return float(text) if text else None
 
 
+def name_skewed_load(row: Row) -> str:
+    return f"{row['pattern']}, {row['parameter']} {row[PLACES]}".rstrip()
+
+
 class Table:
     """A table of a drive's measurements."""
 
@@ -170,6 +179,9 @@ class Table:
     def preconditioning_options(self, row: Row) -> list[str]:
         if row["precondition"] == "none":
             return ["--fill=none"]
+        if row["precondition"] == "seqshuffle":
+            return ["--fill=random",
+                    f"--fill_valid={self.filled_capacity_fraction(row) * 100:.4g}%"]
         return ["--fill=sequential",
                 f"--fill_valid={self.filled_capacity_fraction(row) * 100:.4g}%"]
 
@@ -235,19 +247,25 @@ class Table:
                 ("rate, MB/s", "host_mbps", 0.05, host_throughput_mb_s)])
         elif is_zipf_pattern(pattern):
             (skew,) = map(float, re.findall(r"\d*\.?\d+", row["parameter"]))
-            load = self.make_write_load_of_table_row(row,
-                                                     ["--workload=zipf", f"--zipf-skew={skew:g}"])
-            yield from self.make_write_rate_points(index, row, f"{pattern}, {row['parameter']}",
-                                                   load, pattern, skew)
+            order = ["--zipf-order=hashed"] if "fio" in pattern else \
+                ["--zipf-order=sorted"] if row[PLACES] else []
+            load = self.make_write_load_of_table_row(
+                row, ["--workload=zipf", f"--zipf-skew={skew:g}", *order])
+            yield from self.make_write_rate_points(index, row, name_skewed_load(row), load, pattern,
+                                                   skew)
+        elif pattern == "each-once":
+            load = self.make_write_load_of_table_row(row, ["--workload=sequential", "--scatter"])
+            yield from self.make_write_rate_points(index, row, f"{pattern}, {full:g} GiB", load,
+                                                   pattern, full)
         else:
             parts = [float(text) for text in re.findall(r"[\d.]+", row["parameter"])]
             # Each part has a size s and a share f; the simulator calls the first one hot.
             first, asked = (parts[2], parts[3]) if not parts[1] else (parts[0], parts[1])
             load = self.make_write_load_of_table_row(row, [
-                "--scatter", f"--hot-range={format_percent_option(first)}",
+                *([] if row[PLACES] else ["--scatter"]),
+                f"--hot-range={format_percent_option(first)}",
                 f"--hot-share={format_percent_option(asked)}"])
-            yield from self.make_write_rate_points(index, row, f"{pattern}, {row['parameter']}",
-                                                   load, pattern,
+            yield from self.make_write_rate_points(index, row, name_skewed_load(row), load, pattern,
                                                    1 - first if pattern == "read-only-part"
                                                    else parts[0])
 
@@ -380,44 +398,50 @@ READERS: dict[str, Callable[[Table, int, Row], Iterator[Point]]] = {
 }
 
 
-def read_table_rows(path: Path) -> list[Row]:
-    try:
-        with convert_read_errors_to_refusal(path), path.open(encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise Refusal(f"{path}: not a table of comma-separated values: {error}") from error
-
-
 def is_zipf_pattern(pattern: str) -> bool:
     """Return whether a table's pattern name means addresses of a Zipf distribution."""
     return "zipf" in pattern
 
 
+def name_pattern(row: Row) -> Row:
+    """Return a row of write-steady with our name of its pattern, whatever SSD-iq's tool calls it.
+
+    In that tool "-shuffle" and "-noshuffle" say whether a pattern's pages are scattered.
+    """
+    word = row["pattern"]
+    base = word.removesuffix("-shuffle").removesuffix("-noshuffle")
+    scattered = word.endswith("-shuffle")
+    if base == "sequential" and scattered:
+        base = "each-once"
+    return {**row, "pattern": ALIASES.get(base, base),
+            PLACES: "in order" if word.endswith("-noshuffle") else ""}
+
+
 def is_emulated_load(name: str, row: Row) -> bool:
     if name != "write-steady":
         return True
-    return row.get("pattern", "") in PATTERNS or is_zipf_pattern(row.get("pattern", ""))
+    pattern = row["pattern"]
+    if pattern in ("two-zones", "read-only-part"):
+        return re.fullmatch(ZONES, row["parameter"]) is not None
+    return pattern in PATTERNS or is_zipf_pattern(pattern)
 
 
 def describe_unemulated_patterns(drive: Drive, folder: Path) -> Iterator[str]:
     """Yield a sentence for each pattern of a drive's tables that is not emulated."""
     path = folder / f"{drive.name}-write-steady.csv"
-    rows = read_table_rows(path) if path.exists() else []
-    patterns = Counter(row.get("pattern", "") for row in rows
-                       if not is_emulated_load("write-steady", row))
+    rows = [*map(name_pattern, read_measured_table(path, "write-steady"))] if path.exists() else []
+    patterns = Counter(row["pattern"] for row in rows if not is_emulated_load("write-steady", row))
     for pattern, count in patterns.items():
         yield (f'{path}: {count} {"row" if count == 1 else "rows"} of pattern "{pattern}" left '
                f"out; the simulator has {', '.join(PATTERNS)} and zipf")
 
 
-def describe_drives_without_profile(folder: Path) -> Iterator[str]:
-    """Yield a sentence for each drive with tables but without a profile."""
+def list_drives_without_profile(folder: Path) -> list[str]:
+    """Return the names of drives that have tables, but no profile."""
     known = {drive.name for drive in DRIVES}
     found = {path.name[: -len(f"-{name}.csv")]
              for name in READERS for path in folder.glob(f"?*-{name}.csv")}
-    for name in sorted(found - known):
-        yield (f"{folder}: the tables of {name} left out; there is no profile of this drive, "
-               "approxftl calibrate makes one")
+    return sorted(found - known)
 
 
 def find_uniform_row_for_skewed_row(tables: Mapping[str, Sequence[Row]], row: Row) -> Row | None:
@@ -457,8 +481,12 @@ def split_runs_into_fitted_and_held_out(tables: Mapping[str, Sequence[Row]]) -> 
 def read_drive_tables(drive: Drive, folder: Path, half: str = "") -> dict[str, list[Row]]:
     """Return a drive's tables; a row whose load is not emulated, or not in `half`, becomes {}."""
     found = {name: folder / f"{drive.name}-{name}.csv" for name in READERS}
-    tables = {name: [row if is_emulated_load(name, row) else {} for row in read_table_rows(path)]
-              for name, path in found.items() if path.exists()}
+    tables: dict[str, list[Row]] = {}
+    for name, path in found.items():
+        if path.exists():
+            rows = read_measured_table(path, name)
+            named = map(name_pattern, rows) if name == "write-steady" else rows
+            tables[name] = [row if is_emulated_load(name, row) else {} for row in named]
     with refuse_malformed_table_row(drive):
         split_runs_into_fitted_and_held_out(tables)
     return {name: [row if not half or row.get(HALF) != OTHER[half] else {} for row in rows]

@@ -66,7 +66,7 @@ def enlarge_drive(drive: Drive, times: int, bench: Bench) -> Drive:
     if times == 1:
         return drive
     blocks = simulate_drive_without_requests(drive, bench)["geometry"]["blocks_per_lun"] * times
-    return replace(drive, options=(f"--profile={drive.name}", f"--blocks={blocks}"))
+    return drive.copy_drive_with_options(f"--blocks={blocks}")
 
 
 def emulated_drive_size(drive: Drive, bench: Bench) -> Shape:

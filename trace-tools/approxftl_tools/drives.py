@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -15,14 +15,15 @@ from typing import Any
 
 from approxftl_tools import command, drive_fit_report, row_list
 from approxftl_tools.bench import Bench
-from approxftl_tools.drive_list import DRIVES, Drive
+from approxftl_tools.drive_fit import Fit
+from approxftl_tools.drive_list import DRIVES, Drive, make_generic_drive
 from approxftl_tools.drive_points import (
     FITTED,
     HELD,
     OWN_TABLES,
     Point,
-    describe_drives_without_profile,
     describe_unemulated_patterns,
+    list_drives_without_profile,
     list_measured_points_of_drive,
 )
 from approxftl_tools.drive_runs import (
@@ -32,6 +33,7 @@ from approxftl_tools.drive_runs import (
     map_load_names_to_loads,
     run_drive_study,
 )
+from approxftl_tools.drive_table_file import read_drive_capacity
 from approxftl_tools.figure import Curves, Figure
 from approxftl_tools.page import figure_template_data, render_html_page
 from approxftl_tools.refusal import FAILED, Refusal
@@ -97,15 +99,6 @@ class Verdict:
                 "band_us" if self.point.absolute else "band": self.point.band}
 
 
-def parse_drive_name(text: str) -> Drive:
-    """Return the drive of this name; refuse an unknown name."""
-    for drive in DRIVES:
-        if drive.name == text:
-            return drive
-    known = ", ".join(drive.name for drive in DRIVES)
-    raise argparse.ArgumentTypeError(f'there is no drive "{text}"; there are {known}')
-
-
 def parse_percentage(text: str) -> float:
     try:
         value = float(text.removesuffix("%"))
@@ -120,8 +113,9 @@ def make_drives_parser() -> command.Parser:
     parser = command.make_verb_parser("drives",
                                       "Holds the emulation of real drives against published "
                                       "measurements of them.", EPILOG)
-    parser.add_argument("drives", nargs="*", type=parse_drive_name, metavar="DRIVE",
-                        help=f"which: {', '.join(drive.name for drive in DRIVES)} (default: all)")
+    parser.add_argument("drives", nargs="*", metavar="DRIVE",
+                        help=f"which: {', '.join(drive.name for drive in DRIVES)}, or a drive that "
+                             "has tables in --tables (default: all)")
     parser.add_argument("--tables", type=Path, metavar="DIR", default=OWN_TABLES,
                         help="other measurements (default: those of the package)")
     parser.add_argument("--only", metavar="TEXT", default="",
@@ -157,23 +151,46 @@ def make_drives_parser() -> command.Parser:
     return parser
 
 
+def find_drives(arguments: argparse.Namespace) -> list[Drive]:
+    """Return the drives that the arguments name, or all; refuse a name that is not known.
+
+    A drive that has tables but no profile is emulated if it is fitted, or has a fitted profile.
+    """
+    known = {drive.name: drive for drive in DRIVES}
+    others = list_drives_without_profile(arguments.tables)
+    for name in arguments.drives or others:
+        if name in known:
+            continue
+        if name not in others:
+            raise Refusal(f'there is no drive "{name}"; there are {", ".join((*known, *others))}',
+                          command.USAGE)
+        path = arguments.profiles and arguments.profiles / f"{name}.profile"
+        if arguments.refit or (path and path.exists()):
+            known[name] = make_generic_drive(name, read_drive_capacity(name, arguments.tables))
+            continue
+        sentence = (f"{arguments.tables}: the tables of {name} left out; there is no profile of "
+                    "this drive, --refit makes one")
+        if name in arguments.drives:
+            raise Refusal(sentence, command.NOT_FOUND)
+        sys.stderr.write(f"approxftl drives: warning: {sentence}\n")
+    return [known[name] for name in arguments.drives or known]
+
+
 def requested_drives(arguments: argparse.Namespace, bench: Bench) -> Iterator[Drive]:
     """Yield the requested drives, with the profiles of --profiles applied."""
-    for name in arguments.drives or DRIVES:
-        drive = enlarge_drive(name, arguments.larger, bench)
+    for drive in find_drives(arguments):
+        enlarged = enlarge_drive(drive, arguments.larger, bench)
         path = arguments.profiles and arguments.profiles / f"{drive.name}.profile"
-        if path and path.exists():
-            drive = drive.copy_drive_with_options(*drive_fit_report.read_profile_options(path))
-        yield drive
+        yield drive_fit_report.apply_profile(enlarged, path) if path and path.exists() else enlarged
 
 
-def requested_points(arguments: argparse.Namespace, bench: Bench) -> tuple[list[Point], Runs]:
+def requested_points(arguments: argparse.Namespace, drives: Iterable[Drive],
+                     bench: Bench) -> tuple[list[Point], Runs]:
     """Return the requested measured points, and the simulated runs of their drives."""
     points: list[Point] = []
     runs: Runs = {}
-    warnings = [] if arguments.tables == OWN_TABLES else \
-        list(describe_drives_without_profile(arguments.tables))
-    for drive in requested_drives(arguments, bench):
+    warnings: list[str] = []
+    for drive in drives:
         warnings += describe_unemulated_patterns(drive, arguments.tables)
         found = list_measured_points_of_drive(drive, emulated_drive_size(drive, bench),
                                               arguments.tables)
@@ -187,15 +204,16 @@ def requested_points(arguments: argparse.Namespace, bench: Bench) -> tuple[list[
     return points, runs
 
 
-def role_of_point_in_fit(point: Point, tables: Path) -> str:
-    """Return the point's role in the fit: fitted, held (out) or unseen."""
-    if tables.resolve() != OWN_TABLES.resolve():
+def role_of_point_in_fit(point: Point, fits: Sequence[Fit], arguments: argparse.Namespace) -> str:
+    """Return the point's role in the fit of its drive: fitted, held (out) or unseen."""
+    if not fits and arguments.tables.resolve() != OWN_TABLES.resolve():
         return UNSEEN
-    return HELD if point.half == HELD or not point.drive.free else FITTED
+    held = FITTED if arguments.swap else HELD
+    return HELD if point.half == held or not point.drive.free else FITTED
 
 
 def simulate_and_judge_points(points: Sequence[Point], runs: Runs, bench: Bench,
-                              tables: Path) -> list[Verdict]:
+                              role: Callable[[Point], str]) -> list[Verdict]:
     """Run the loads of the measured points and return the simulated value and error of each."""
     needed = {(point.drive, load) for point in points for load in (point.load, point.base) if load}
     # Start the longest runs first, so that none remains alone at the end.
@@ -208,7 +226,7 @@ def simulate_and_judge_points(points: Sequence[Point], runs: Runs, bench: Bench,
         ours = point.compute_simulated_value({load: results[point.drive, load]
                            for load in (point.load, point.base) if load})
         verdicts.append(Verdict(point, ours, point.compute_simulation_error(ours),
-                                role_of_point_in_fit(point, tables)))
+                                role(point)))
     return verdicts
 
 
@@ -353,24 +371,24 @@ def make_paths_for_certificate_option(name: Path) -> tuple[Path, Path]:
 
 
 def write_comparison(arguments: argparse.Namespace, argv: Sequence[str],
-                     verdicts: Sequence[Verdict], choice: row_list.Choice) -> None:
+                     verdicts: Sequence[Verdict], choice: row_list.Choice,
+                     fits: Sequence[Fit]) -> None:
     """Write the comparison in the forms that the options ask for."""
+    common = command.make_common_keys_of_json_documents("drives", argv)
+    if fits:
+        common["fits"] = list(map(drive_fit_report.convert_fit_to_json, fits))
     if choice.chosen:
         choice.print_list_rows(arguments, "drives", argv,
                                [verdict.make_json_of_point() for verdict in verdicts])
     elif arguments.json:
-        command.write_json_document(arguments.json,
-                                    {**command.make_common_keys_of_json_documents("drives", argv),
-                                     "points": points_as_json(verdicts)})
+        command.write_json_document(arguments.json, {**common, "points": points_as_json(verdicts)})
     if arguments.html:
         command.write_file(arguments.html, compared_points_as_html(verdicts, argv))
     if arguments.certificate:
         identity = describe_comparison_inputs(arguments, argv, verdicts)
         page, document = make_paths_for_certificate_option(arguments.certificate)
-        command.write_json_document(document,
-                                    {**command.make_common_keys_of_json_documents("drives", argv),
-                                     "certificate": identity,
-                                     "points": points_as_json(verdicts)})
+        command.write_json_document(document, {**common, "certificate": identity,
+                                               "points": points_as_json(verdicts)})
         command.write_file(page, compared_points_as_html(verdicts, argv, identity))
     if command.STANDARD not in (arguments.json, arguments.html) and not choice.chosen:
         sys.stdout.write(compared_points_as_text(verdicts))
@@ -378,10 +396,21 @@ def write_comparison(arguments: argparse.Namespace, argv: Sequence[str],
 
 def compare_drives_with_measured_points(arguments: argparse.Namespace, argv: Sequence[str],
                                         choice: row_list.Choice, bench: Bench) -> int:
-    """Compare the drives with all measured points and write the table of results."""
-    verdicts = simulate_and_judge_points(*requested_points(arguments, bench), bench,
-                                         arguments.tables)
-    write_comparison(arguments, argv, verdicts, choice)
+    """Compare the drives, fitted if so requested, with all measured points; write the results."""
+    drives = [*requested_drives(arguments, bench)]
+    fits: list[Fit] = []
+    if arguments.refit:
+        fits = drive_fit_report.fit_drives(arguments, drives, bench)
+        if fits[-1].interrupted:
+            if arguments.json:
+                command.write_json_document(
+                    arguments.json, {**command.make_common_keys_of_json_documents("drives", argv),
+                                     "fits": list(map(drive_fit_report.convert_fit_to_json, fits))})
+            raise KeyboardInterrupt
+        drives = [fit.drive_with_fitted_values() for fit in fits]
+    verdicts = simulate_and_judge_points(*requested_points(arguments, drives, bench), bench,
+                                         lambda point: role_of_point_in_fit(point, fits, arguments))
+    write_comparison(arguments, argv, verdicts, choice, fits)
     share = 100.0 * sum(verdict.is_error_within_tolerance_band
                         for verdict in verdicts) / len(verdicts)
     if share < arguments.at_least:
@@ -407,9 +436,6 @@ def run_drives(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="approxftl-drives-") as name:
         bench = Bench(command.simulator_path(), arguments.jobs, Store(arguments.out or Path(name)),
                       arguments.progress or sys.stderr.isatty())
-        if arguments.refit:
-            return drive_fit_report.fit_drives(arguments, argv,
-                                               [*requested_drives(arguments, bench)], bench)
         return compare_drives_with_measured_points(arguments, argv, choice, bench)
 
 
