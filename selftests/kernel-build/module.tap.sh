@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Test that the module builds for all kernels without warnings of gcc (W=1), sparse and modpost.
-# To prove that gcc, sparse and modpost ran, each of them must report a planted mistake.
+# To prove that gcc, sparse and modpost ran, each of them must report a planted mistake, in `make
+# check` for one kernel, and for another one in the next commit.
 # If the module does not build for a kernel, print the names that this kernel has changed.
 #
 #   module.tap.sh [SERIES]...   default: all kernel series of userspace/lab/kernels
@@ -126,7 +127,9 @@ sparse_runs()
 
 # shellcheck disable=SC2086 # a list of names
 [ $# -gt 0 ] || set -- $every_series
+number=0
 for series; do
+	number=$((number + 1))
 	kernel=$(userspace/lab/get-kernel "$series" 2>"$work/why")
 	case $? in
 	0) ;;
@@ -143,6 +146,10 @@ for series; do
 	# Not named after the kernel: its `+` would be special in the expressions of complaints().
 	place=$(mktemp -d "$work/XXXXXX")
 	ktap_test_silent "the module builds silently on $release" builds_silently "$kernel" "$place/module"
+	if [ -n "${AFTL_PHASE:-}" ] && [ $(((number - ${AFTL_PHASE%/*}) % $#)) -ne 0 ]; then
+		ktap_test_skip "planted mistakes on $release" 'left to another commit'
+		continue
+	fi
 	mistakes "$place/mistakes"
 	build "$kernel" "$place/mistakes"
 	if sparse_runs "$place/module"; then
