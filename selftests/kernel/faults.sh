@@ -631,7 +631,7 @@ in_turn 'failing flushes of the block device are reported' at_once on_file flush
 in_turn 'data that were flushed before writes are dropped survive' survives_lies
 if becomes "0 $size flakey /dev/ram0 0 0 3600 1 error_reads" 2>"$scratch/said"; then
 	ktap_test_run 'reads fail while the block device does, and work again' read_errors
-	moving 'if reads fail during relocation, no flushed data are lost' survives fails error_reads
+	ktap_test_run 'if reads fail during relocation, no flushed data are lost' survives fails error_reads
 else
 	dmsetup clear aftl-medium
 	ktap_test_skip 'reads fail' 'flakey of this kernel has no error_reads'
