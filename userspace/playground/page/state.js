@@ -25,6 +25,7 @@ const PROFILES = {
 	qlc: {about: "QLC in two passes, for baseline", args: ["--blocks", "64"]},
 	enterprise: {about: "superblocks, parity, SLC cache", args: ["--channels", "4",
 		"--blocks", "128", "--layers", "4", "--op", "30"]},
+	"generic-drive": {about: "an enterprise TLC drive, small", args: []},
 	"micron-7450-max": {about: "Micron 7450 MAX, small", args: []},
 	"solidigm-p5520": {about: "Solidigm D7-P5520, small", args: []},
 	"kioxia-cm7r": {about: "Kioxia CM7-R, small", args: []},
