@@ -146,30 +146,37 @@ static void record_outcome_and_close_device(struct test_device *device,
 	test_device_close(device);
 }
 
-static void run_requests_with_time_step_pattern(const char *policy, const char *params,
-						enum habit habit, struct outcome *outcome)
+static void run_requests_on_device(struct test_device *device, enum habit habit,
+				   struct outcome *outcome)
 {
 	struct witness witness = { .listener = { .complete = record_completion } };
 	struct aftl_random random = { 9 };
-	struct test_device device;
 	u64 last = requests[REQUESTS - 1].at_ns + 10000000000ULL;
 	u32 i;
 
-	test_open_demo_profile(&device, policy, params);
-	device.inside = true; /* test_device_add_listener() must not advance the device */
-	test_device_add_listener(&device, &witness.listener);
+	device->inside = true; /* test_device_add_listener() must not advance the device */
+	test_device_add_listener(device, &witness.listener);
 	for (i = 0; i < REQUESTS; i++) {
 		const struct stamped *mine = &requests[i];
 
-		advance_clock_by_step_pattern(&device, habit, mine->at_ns, &random);
-		device.inside = true;
-		device.queue = (u8)(mine->unit % 3);
-		test_submit_io(&device, mine->op, mine->unit, mine->units, mine->class, mine->flags,
+		advance_clock_by_step_pattern(device, habit, mine->at_ns, &random);
+		device->inside = true;
+		device->queue = (u8)(mine->unit % 3);
+		test_submit_io(device, mine->op, mine->unit, mine->units, mine->class, mine->flags,
 			       mine->at_ns);
 	}
-	advance_clock_by_step_pattern(&device, habit == SMALL_STEPS ? LATE : habit, last, &random);
-	aftl_process_events_until(device.ftl, last);
-	record_outcome_and_close_device(&device, &witness, outcome);
+	advance_clock_by_step_pattern(device, habit == SMALL_STEPS ? LATE : habit, last, &random);
+	aftl_process_events_until(device->ftl, last);
+	record_outcome_and_close_device(device, &witness, outcome);
+}
+
+static void run_requests_with_time_step_pattern(const char *policy, const char *params,
+						enum habit habit, struct outcome *outcome)
+{
+	struct test_device device;
+
+	test_open_demo_profile(&device, policy, params);
+	run_requests_on_device(&device, habit, outcome);
 }
 
 static void check_equal_digests_and_statistics(const struct outcome *first,
@@ -252,6 +259,26 @@ static void compare_read_fast_path_with_events(const char *policy, const char *p
 	free(short_cut);
 }
 
+/* A host that keeps no data need not be told of copies, and relocation takes its short path. */
+static void compare_short_path_of_copyback(const char *policy, const char *params)
+{
+	struct outcome *usual = malloc(sizeof(*usual));
+	struct outcome *short_cut = malloc(sizeof(*short_cut));
+	struct test_device device;
+
+	run_requests_with_time_step_pattern(policy, params, ONLY_SUBMIT, usual);
+	test_device_init(&device, "demo");
+	device.ops.copy = NULL;
+	device.ops.programmed = NULL;
+	test_device_open(&device, policy, params);
+	CHECK(device.ftl->plain_copyback);
+	run_requests_on_device(&device, ONLY_SUBMIT, short_cut);
+	CHECK(short_cut->stats.counters.programmed_gc_units > 100);
+	check_equal_digests_and_statistics(usual, short_cut, policy);
+	free(usual);
+	free(short_cut);
+}
+
 #define SHAPE "channels=2 chips=1 blocks=40 layers=4 word_lines=4 op=60"
 
 static const char plain[] = SHAPE;
@@ -266,6 +293,14 @@ static const char three_bits[] =
 /* Programs lag behind completed requests: a buffer holds data, two LUNs share a slow bus. */
 static const char behind[] =
 	SHAPE " channels=1 chips=2 bus=100 buffer=128KiB buffer_hold=300us idle=250us ecc=60us "
+	"read_limit=2 cell_model=voltage suspend=both";
+
+/* A flash page holds one logical page, so that a copyback relocates a single one. */
+#define ONE_UNIT " page=4KiB word_lines=8"
+
+static const char small_pages[] = SHAPE ONE_UNIT;
+static const char small_pages_behind[] =
+	SHAPE ONE_UNIT " channels=1 chips=2 bus=100 buffer=128KiB buffer_hold=300us idle=250us "
 	"read_limit=2 cell_model=voltage suspend=both";
 
 static const char in_parts[] = SHAPE " unit=1KiB page=4KiB buffer=128KiB order=fcfs row=3";
@@ -291,6 +326,17 @@ TAP_TEST(a_lone_read_in_one_call_leaves_the_state_of_single_events)
 	}
 	compare_read_fast_path_with_events("baseline", in_parts);
 	compare_read_fast_path_with_events("baseline", folding);
+}
+
+TAP_TEST(copyback_for_a_host_without_data_leaves_the_state_of_one_with_data)
+{
+	unsigned int i;
+
+	generate_requests(1000000, 900, 1000000);
+	for (i = 0; aftl_policy_at(i); i++) {
+		compare_short_path_of_copyback(aftl_policy_at(i)->name, small_pages);
+		compare_short_path_of_copyback(aftl_policy_at(i)->name, small_pages_behind);
+	}
 }
 
 TAP_TEST(the_hosts_timing_does_not_change_the_state_under_high_load)

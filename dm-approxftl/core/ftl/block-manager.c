@@ -186,14 +186,9 @@ void aftl_close_unfilled_block(struct aftl *ftl, struct aftl_lun *lun, struct af
 	aftl_block_close(ftl, block);
 }
 
-void aftl_block_decrement_valid_count(struct aftl *ftl, struct aftl_lun *lun,
-				      struct aftl_block *block)
+void aftl_move_victim_to_list_of_fewer_valid(struct aftl *ftl, struct aftl_lun *lun,
+					     struct aftl_block *block)
 {
-	if (block->state != AFTL_BLOCK_CLOSED || !block->listed) {
-		block->valid--;
-		lun->slc_block_empty |= block->bits && !block->valid;
-		return;
-	}
 	aftl_victim_list_remove(ftl, lun, block);
 	block->valid--;
 	aftl_victim_list_add(ftl, lun, block);

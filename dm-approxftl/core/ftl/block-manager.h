@@ -29,9 +29,21 @@ void aftl_block_close(struct aftl *ftl, struct aftl_block *block);
 void aftl_close_unfilled_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
+/* Subtract one from the valid pages of @block, which is in a victim list. */
+void aftl_move_victim_to_list_of_fewer_valid(struct aftl *ftl, struct aftl_lun *lun,
+					     struct aftl_block *block);
 /* Account for one valid page less in @block. */
-void aftl_block_decrement_valid_count(struct aftl *ftl, struct aftl_lun *lun,
-				      struct aftl_block *block);
+static inline void aftl_block_decrement_valid_count(struct aftl *ftl, struct aftl_lun *lun,
+						    struct aftl_block *block)
+{
+	if (block->state == AFTL_BLOCK_CLOSED && block->listed) {
+		aftl_move_victim_to_list_of_fewer_valid(ftl, lun, block);
+		return;
+	}
+	block->valid--;
+	lun->slc_block_empty |= block->bits && !block->valid;
+}
+
 bool aftl_program_has_valid_pages(const struct aftl *ftl, u32 first);
 void aftl_victim_list_add(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_victim_list_remove(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);

@@ -242,6 +242,17 @@ static void compute_command_pool_sizes(struct aftl *ftl)
 }
 
 /* Derive all values that follow from the configuration. */
+/*
+ * Return true if a copyback relocates one logical page, and neither an optional part of the
+ * controller nor a callback of the host takes part in it.
+ */
+static bool is_copyback_plain(const struct aftl *ftl)
+{
+	return ftl->program_units == 1 && !ftl->geo.superblock_luns && !ftl->geo.zones &&
+	       !ftl->geo.trans_pages && !ftl->handles && !ftl->slc_max_blocks &&
+	       !ftl->ops->copy && !ftl->ops->programmed;
+}
+
 void aftl_apply_config(struct aftl *ftl)
 {
 	const struct aftl_config *config = &ftl->config;
@@ -287,6 +298,7 @@ void aftl_apply_config(struct aftl *ftl)
 	ftl->max_block_reads = config->read_limit ? config->read_limit * ftl->geo.pages : U64_MAX;
 	aftl_cell_init(&ftl->cell, &ftl->media, &ftl->config);
 	aftl_read_timing_init(&ftl->sense, &ftl->cell, &ftl->config);
+	ftl->plain_copyback = is_copyback_plain(ftl);
 }
 
 static int check_policy_fits_geometry(const struct aftl *ftl, struct aftl_error *error)

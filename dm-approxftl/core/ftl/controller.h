@@ -70,7 +70,6 @@ struct aftl {
 	u32 event_completions;
 	u32 event_clock;
 	u32 event_faults;
-
 	struct aftl_lun *runnable; /* list of runnable LUNs, the longest runnable first */
 	struct aftl_lun *last_runnable;
 
@@ -98,6 +97,7 @@ struct aftl {
 	bool reads_are_tracked;
 	/* True if array operations, host reads or accepted writes are reported to anybody. */
 	bool array_is_observed;
+	bool plain_copyback; /* copybacks can take their short path, see is_copyback_plain() */
 	bool reads_are_observed;
 	bool writes_are_observed;
 	struct aftl_wait_state *waits;

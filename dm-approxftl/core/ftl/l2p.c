@@ -10,35 +10,6 @@
 #include "core/ftl/lost-data.h"
 #include "core/ftl/lun.h"
 
-static void l2p_invalidate_ppn(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-			       aftl_ppn_t ppn, u32 level)
-{
-	ftl->work++;
-	if (aftl_ppn_is_lost(ftl, ppn)) {
-		aftl_ppn_clear_lost(&ftl->media, ppn);
-		ftl->lost_units--;
-	}
-	aftl_ppn_clear_valid(&ftl->media, ppn);
-	block->valid_approx -= level != AFTL_PRECISE;
-	lun->valid--;
-	aftl_block_decrement_valid_count(ftl, lun, block);
-	if (ftl->type->invalidated)
-		ftl->type->invalidated(ftl->policy, block,
-				       aftl_page_in_block(&ftl->geo,
-							  aftl_page_of_ppn(&ftl->media, ppn)));
-}
-
-static void l2p_set_entry(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block,
-			  aftl_lpn_t lpn, aftl_ppn_t ppn, u32 level)
-{
-	ftl->work++;
-	*aftl_l2p_entry(ftl, from_lpn(lpn)) = level << AFTL_PPN_BITS | (from_ppn(ppn) + 1);
-	aftl_ppn_set_valid(&ftl->media, ppn);
-	block->valid++;
-	block->valid_approx += level != AFTL_PRECISE;
-	lun->valid++;
-}
-
 static bool l2p_invalidate_old_ppn(struct aftl *ftl, aftl_lpn_t lpn)
 {
 	struct aftl_block *block;
@@ -47,8 +18,8 @@ static bool l2p_invalidate_old_ppn(struct aftl *ftl, aftl_lpn_t lpn)
 	if (!aftl_l2p_lookup(ftl, lpn, &former))
 		return false;
 	block = aftl_block_of_ppn(&ftl->media, former);
-	l2p_invalidate_ppn(ftl, aftl_block_lun(ftl, block), block, former,
-			   aftl_l2p_quality_level(ftl, lpn));
+	aftl_l2p_invalidate_ppn(ftl, aftl_block_lun(ftl, block), block, former,
+				aftl_l2p_quality_level(ftl, lpn));
 	return true;
 }
 
@@ -56,15 +27,7 @@ void aftl_l2p_update(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *
 		     aftl_lpn_t lpn, aftl_ppn_t ppn, u32 level)
 {
 	l2p_invalidate_old_ppn(ftl, lpn);
-	l2p_set_entry(ftl, lun, block, lpn, ppn, level);
-}
-
-void aftl_l2p_relocate(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *from,
-		       aftl_ppn_t former, struct aftl_block *block, aftl_lpn_t lpn, aftl_ppn_t ppn,
-		       u32 level)
-{
-	l2p_invalidate_ppn(ftl, lun, from, former, aftl_l2p_quality_level(ftl, lpn));
-	l2p_set_entry(ftl, lun, block, lpn, ppn, level);
+	aftl_l2p_set_entry(ftl, lun, block, lpn, ppn, level);
 }
 
 bool aftl_l2p_unmap_lpn(struct aftl *ftl, aftl_lpn_t lpn)

@@ -26,8 +26,8 @@ static_assert(AFTL_COUNTER_DISTANCE_IS(programmed_host_units, programmed_parity_
 				       AFTL_CAUSE_PARITY),
 	      "programmed units are counted by cause");
 
-static bool block_is_in_lun(const struct aftl *ftl, const struct aftl_lun *lun,
-			    const struct aftl_block *block)
+static inline bool block_is_in_lun(const struct aftl *ftl, const struct aftl_lun *lun,
+				   const struct aftl_block *block)
 {
 	u32 first = lun->index * ftl->geo.blocks_per_lun;
 
@@ -62,14 +62,13 @@ static bool is_piggyback_page_duplicate(const struct aftl_piggyback *carry, u32 
 	return false;
 }
 
-static bool is_piggyback_relocation_allowed(const struct aftl *ftl, const struct aftl_lun *lun,
-					    const struct aftl_program_request *need,
-					    const struct aftl_placement *placement)
+static noinline bool is_piggyback_relocation_allowed(const struct aftl *ftl,
+						     const struct aftl_lun *lun,
+						     const struct aftl_program_request *need,
+						     const struct aftl_placement *placement)
 {
 	u32 i;
 
-	if (likely(!placement->piggybacked))
-		return true;
 	if (need->cause != AFTL_CAUSE_HOST || placement->piggybacked >= placement->pages ||
 	    placement->pages > ftl->geo.program_pages)
 		return false;
@@ -149,7 +148,8 @@ static bool is_program_placement_legal(struct aftl *ftl, struct aftl_lun *lun,
 	struct aftl_program_command program;
 
 	if (!block_is_in_lun(ftl, lun, block) ||
-	    !is_piggyback_relocation_allowed(ftl, lun, need, placement))
+	    (unlikely(placement->piggybacked) &&
+	     !is_piggyback_relocation_allowed(ftl, lun, need, placement)))
 		return false;
 	if (block->bits && need->cause != AFTL_CAUSE_HOST)
 		return false;
@@ -224,9 +224,9 @@ static bool may_use_fallback_block(struct aftl *ftl, struct aftl_lun *lun,
  * relocation while there are free blocks. Without free blocks the relocation may use the fallback
  * block, or an open block of the policy.
  */
-static int let_policy_place_program(struct aftl *ftl, struct aftl_lun *lun,
-				    const struct aftl_program_request *need,
-				    struct aftl_placement *placement)
+static inline int let_policy_place_program(struct aftl *ftl, struct aftl_lun *lun,
+					   const struct aftl_program_request *need,
+					   struct aftl_placement *placement)
 {
 	int ret;
 
@@ -296,7 +296,9 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 	int ret;
 
 	ftl->placing_cause = need->cause;
-	if (ftl->geo.zones && need->cause != AFTL_CAUSE_HOST &&
+	if (likely(ftl->plain_copyback && !lun->below_reserve)) {
+		ret = let_policy_place_program(ftl, lun, need, placement);
+	} else if (ftl->geo.zones && need->cause != AFTL_CAUSE_HOST &&
 	    !aftl_is_stream_of_trans_pages(ftl, need->stream)) {
 		ret = place_zone_relocation(ftl, lun, need, placement);
 	} else if (lun->below_reserve && program_is_data_relocation(need)) {
@@ -316,19 +318,25 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 	return ret;
 }
 
-/* Get the OOB metadata for a copy of a page. The copy inherits errors unless ECC corrects them. */
-static struct aftl_origin get_inherited_origin(struct aftl *ftl, aftl_ppn_t ppn)
+/*
+ * Get the OOB metadata for a copy of the data in @ppn; @record is the OOB record of their page. The
+ * copy inherits errors unless ECC corrects them.
+ */
+static inline struct aftl_origin get_inherited_origin(struct aftl *ftl,
+						      const struct aftl_block *block,
+						      aftl_ppn_t ppn, void *record)
 {
-	u16 attr = aftl_ppn_attr(&ftl->media, ppn);
+	u16 attr = *aftl_oob_record_attr(&ftl->media, record);
 	struct aftl_origin origin = { 0 };
 	struct aftl_errors errors;
 
 	if (!aftl_has_error_model(&ftl->media))
 		return origin;
-	origin = aftl_oob_origin(&ftl->media, aftl_block_of_ppn(&ftl->media, ppn), ppn);
+	origin = aftl_oob_record_origin(&ftl->media, block, ppn, record);
 	if (aftl_cell_ecc_never_fails(&ftl->cell, attr) && !aftl_has_rain(ftl))
 		return origin;
-	errors = aftl_cell_read_errors(&ftl->cell, ppn, aftl_device_hour(ftl));
+	errors = aftl_cell_read_errors_of_data(&ftl->cell, block, ppn, attr, origin,
+					       aftl_device_hour(ftl));
 	if (aftl_has_rain(ftl) && aftl_stripe_reconstruct(ftl, ppn, &errors))
 		ftl->stats.counters.moved_recovered_units++;
 	if (errors.lost) {
@@ -348,7 +356,10 @@ void aftl_payload_add_relocation(struct aftl *ftl, struct aftl_payload *payload,
 
 	payload->lpn[i] = aftl_ppn_lpn(&ftl->media, ppn);
 	payload->from[i] = ppn;
-	payload->origin[i] = get_inherited_origin(ftl, ppn);
+	payload->origin[i] =
+		get_inherited_origin(ftl, aftl_block_of_ppn(&ftl->media, ppn), ppn,
+				     aftl_oob_entry(&ftl->media,
+						    aftl_page_of_ppn(&ftl->media, ppn)));
 	payload->tag[i] = AFTL_NIL;
 	payload->stale[i] = false;
 }
@@ -385,12 +396,22 @@ static u32 count_hours_since_block_open(struct aftl *ftl, const struct aftl_bloc
 	return min_t(u64, hours, 0xffff);
 }
 
-/* Prefetch the OOB metadata that follow those of @page: a later program is likely to use them. */
-static void prefetch_next_oob_metadata(const struct aftl *ftl, u32 page)
+/* Prefetch the OOB metadata that follow @record: a later program is likely to use them. */
+static inline void prefetch_next_oob_metadata(void *record)
 {
 	enum { CACHE_LINE_BYTES = 64 };
 
-	prefetch((u8 *)aftl_oob_entry(&ftl->media, page) + CACHE_LINE_BYTES);
+	prefetch((u8 *)record + CACHE_LINE_BYTES);
+}
+
+/* Note in @block the first program of @pages pages, from @page on, since the erase. */
+static inline void add_programmed_pages_to_block(struct aftl *ftl, struct aftl_block *block,
+						 u32 page, u32 pages)
+{
+	if (!block->programmed)
+		block->begun_flip = block->flip;
+	block->programmed += pages;
+	aftl_program_order_advance_frontier(&ftl->media, block, page);
 }
 
 static void mark_pages_programmed(struct aftl *ftl, const struct aftl_lun *lun,
@@ -414,7 +435,7 @@ static void mark_pages_programmed(struct aftl *ftl, const struct aftl_lun *lun,
 		*aftl_page_attr_ptr(&ftl->media, first + page) = attr;
 		aftl_oob_set_program_timestamp_of_page(ftl, block, placement->page + page, hours);
 	}
-	prefetch_next_oob_metadata(ftl, first + placement->pages - 1);
+	prefetch_next_oob_metadata(aftl_oob_entry(&ftl->media, first + placement->pages - 1));
 	if (need->class == AFTL_PRECISE)
 		block->approx_only = 0;
 	if (placement->mode == AFTL_MODE_BETWEEN)
@@ -425,12 +446,26 @@ static void mark_pages_programmed(struct aftl *ftl, const struct aftl_lun *lun,
 		ftl->stats.counters.reprogrammed_pages += placement->pages;
 		return;
 	}
-	if (fine)
-		return;
-	if (!block->programmed)
-		block->begun_flip = block->flip;
-	block->programmed += placement->pages;
-	aftl_program_order_advance_frontier(&ftl->media, block, placement->page);
+	if (!fine)
+		add_programmed_pages_to_block(ftl, block, placement->page, placement->pages);
+}
+
+/* mark_pages_programmed() for a single page that no program has reached since the erase. */
+static inline void mark_erased_page_programmed(struct aftl *ftl, u32 class,
+					       const struct aftl_placement *placement, void *record)
+{
+	struct aftl_block *block = placement->block;
+	u32 hours = count_hours_since_block_open(ftl, block);
+
+	*aftl_oob_record_attr(&ftl->media, record) = aftl_page_attr(class, placement->mode, 0);
+	if (unlikely(hours || ftl->media.oob_layout.hours || block->extra_used))
+		aftl_oob_set_program_timestamp_of_page(ftl, block, placement->page, hours);
+	prefetch_next_oob_metadata(record);
+	if (class == AFTL_PRECISE)
+		block->approx_only = 0;
+	if (placement->mode == AFTL_MODE_BETWEEN)
+		block->between = 1;
+	add_programmed_pages_to_block(ftl, block, placement->page, 1);
 }
 
 /* Quality level to be stored: a relocation keeps the level, unless the whole program is precise. */
@@ -639,6 +674,49 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
 	}
 	aftl_lun_drop_open_block_pointer(lun, block);
 	aftl_block_close(ftl, block);
+}
+
+/*
+ * aftl_program_commit_copyback() - commit a program that relocates one page of the task's block
+ * @from: the page, which is valid
+ * @source: its OOB record
+ *
+ * Does what aftl_program_commit() does, apart from what plain_copyback excludes.
+ */
+void aftl_program_commit_copyback(struct aftl *ftl, struct aftl_lun *lun,
+				  const struct aftl_program_request *need,
+				  const struct aftl_placement *placement, aftl_ppn_t from,
+				  void *source)
+{
+	u16 attr = *aftl_oob_record_attr(&ftl->media, source);
+	bool promoted = need->cause == AFTL_CAUSE_GC && aftl_page_class(attr) != need->class;
+	struct aftl_counters *counters = &ftl->stats.counters;
+	struct aftl_block *block = placement->block;
+	aftl_ppn_t ppn = aftl_page_ppn(&ftl->media, block, placement->page);
+	void *record = aftl_oob_entry(&ftl->media, from_ppn(ppn));
+	struct aftl_origin origin = get_inherited_origin(ftl, need->from, from, source);
+	aftl_lpn_t *word = record;
+	u32 level = AFTL_PRECISE;
+
+	count_program_time_and_energy(ftl, lun, need, placement);
+	(&counters->programmed_host_units)[need->cause] += !promoted;
+	counters->programmed_promotion_units += promoted;
+	counters->media_write_bytes += ftl->geo.unit_bytes;
+	ftl->stats.stream_units[true][need->stream]++;
+	ftl->stats.class_pages[need->class]++;
+	if (likely(!*aftl_oob_record_attr(&ftl->media, record) && !lun->outcome.overprogrammed))
+		mark_erased_page_programmed(ftl, need->class, placement, record);
+	else
+		mark_pages_programmed(ftl, lun, need, placement);
+	if (need->class != AFTL_PRECISE)
+		level = aftl_get_quality_level_of_oob_lpn_word(*(aftl_lpn_t *)source, attr);
+	*word = aftl_lpn_word(need->lpn, level);
+	aftl_oob_record_store_origin(ftl, block, ppn, record, origin);
+	aftl_l2p_relocate(ftl, lun, lun->reloc.from, from, block, need->lpn, ppn, level);
+	if (block_must_be_closed(ftl, lun, block)) {
+		aftl_lun_drop_open_block_pointer(lun, block);
+		aftl_block_close(ftl, block);
+	}
 }
 
 void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,

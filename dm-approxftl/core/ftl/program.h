@@ -44,6 +44,11 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_placement *placement,
 			 const struct aftl_payload *payload);
 
+void aftl_program_commit_copyback(struct aftl *ftl, struct aftl_lun *lun,
+				  const struct aftl_program_request *need,
+				  const struct aftl_placement *placement, aftl_ppn_t from,
+				  void *source);
+
 /**
  * struct aftl_fill_run - preconditioning programs of a LUN that need no call of the policy
  * @block: block of the last program

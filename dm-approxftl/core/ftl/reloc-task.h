@@ -44,6 +44,7 @@ struct aftl_repeat {
  * @erase: erase the block when it holds no valid page
  * @begun: a page has been gathered in this pass; @class and @stream are those of that page
  * @from: source block
+ * @first: ppn of the first physical page of @from
  * @begin: first physical page in @from that a pass covers
  * @cursor: next physical page in @from to examine
  * @prefetched: first physical page in @from that this pass has not prefetched yet
@@ -60,6 +61,7 @@ struct aftl_reloc {
 	bool erase;
 	bool begun;
 	struct aftl_block *from;
+	u32 first;
 	u32 begin;
 	u32 cursor;
 	u32 prefetched;

@@ -37,6 +37,7 @@ static void reloc_begin_task(struct aftl *ftl, struct aftl_lun *lun, u32 kind, u
 	lun->reloc.begun = false;
 	lun->reloc.erase = false;
 	lun->reloc.from = from;
+	lun->reloc.first = from_ppn(aftl_page_ppn(&ftl->media, from, 0));
 	lun->reloc.begin = 0;
 	lun->reloc.cursor = 0;
 	lun->reloc.prefetched = 0;
@@ -401,18 +402,22 @@ static bool reloc_pick_background_task(struct aftl *ftl, struct aftl_lun *lun, b
 /* Move the cursor of the task to the block's next valid page. Return: false if there is none. */
 static bool reloc_seek_valid_page(const struct aftl *ftl, struct aftl_reloc *reloc)
 {
-	u32 first = aftl_block_index(&ftl->media, reloc->from) * ftl->geo.block_ppns;
-	u32 slot = first + reloc->cursor;
-	u32 end = first + reloc->end;
+	u32 slot = reloc->first + reloc->cursor;
+	u32 end = reloc->first + reloc->end;
 
+	/* Steady GC finds most pages of a victim valid. */
+	if (likely(slot < end && aftl_ppn_is_valid(&ftl->media, to_ppn(slot))))
+		return true;
 	while (slot < end) {
 		u64 word = ftl->media.valid[slot / 64] >> (slot % 64);
 
-		if (word & 1)
+		if (word) {
+			slot += fls64(word & -word) - 1;
 			break;
-		slot = word ? slot + fls64(word & -word) - 1 : (slot / 64 + 1) * 64;
+		}
+		slot = (slot / 64 + 1) * 64;
 	}
-	reloc->cursor = min(slot, end) - first;
+	reloc->cursor = min(slot, end) - reloc->first;
 	return slot < end;
 }
 
@@ -431,17 +436,15 @@ static void reloc_stop_asking_faulty_policy(struct aftl *ftl)
 	ftl->ignore_policy_copy = true;
 }
 
-static aftl_ppn_t reloc_cursor_ppn(const struct aftl *ftl, const struct aftl_reloc *reloc)
+static aftl_ppn_t reloc_cursor_ppn(const struct aftl_reloc *reloc)
 {
-	u32 first = from_ppn(aftl_page_ppn(&ftl->media, reloc->from, 0));
-
-	return to_ppn(first + reloc->cursor);
+	return to_ppn(reloc->first + reloc->cursor);
 }
 
 /* Return true if a valid unit of the page at the cursor can be reconstructed. */
 static bool reloc_page_can_be_rebuilt(const struct aftl *ftl, const struct aftl_reloc *reloc)
 {
-	u32 slot = from_ppn(reloc_cursor_ppn(ftl, reloc));
+	u32 slot = from_ppn(reloc_cursor_ppn(reloc));
 	u32 end = (slot / ftl->geo.page_units + 1) * ftl->geo.page_units;
 
 	for (; slot < end; slot++)
@@ -470,7 +473,7 @@ static bool page_is_in_reloc_pass(struct aftl *ftl, struct aftl_lun *lun, u32 *c
 {
 	struct aftl_reloc *reloc = &lun->reloc;
 	u32 page = aftl_reloc_get_cursor_page(ftl, lun);
-	u16 attr = aftl_block_page_attr(&ftl->media, reloc->from, page);
+	u16 attr = aftl_ppn_attr(&ftl->media, reloc_cursor_ppn(reloc));
 	struct aftl_relocation move = {
 		.from = reloc->from,
 		.page = page,
@@ -581,15 +584,14 @@ static enum aftl_step reloc_select_last_step(struct aftl *ftl, struct aftl_lun *
  */
 static void reloc_prefetch_next_pages(const struct aftl *ftl, struct aftl_reloc *reloc)
 {
-	u32 first = from_ppn(aftl_page_ppn(&ftl->media, reloc->from, 0));
 	u32 end = min(reloc->cursor + L2P_PREFETCH_DISTANCE, reloc->end);
-	aftl_ppn_t later = to_ppn(first + reloc->cursor + OOB_PREFETCH_DISTANCE);
+	aftl_ppn_t later = to_ppn(reloc->first + reloc->cursor + OOB_PREFETCH_DISTANCE);
 
 	if (reloc->cursor + OOB_PREFETCH_DISTANCE < reloc->end)
 		prefetch(aftl_oob_lpn_word(&ftl->media, later));
 	for (reloc->prefetched = max(reloc->prefetched, reloc->cursor); reloc->prefetched < end;
 	     reloc->prefetched++) {
-		aftl_ppn_t ppn = to_ppn(first + reloc->prefetched);
+		aftl_ppn_t ppn = to_ppn(reloc->first + reloc->prefetched);
 
 		if (aftl_ppn_is_valid(&ftl->media, ppn))
 			prefetch(aftl_l2p_entry(ftl, from_lpn(aftl_ppn_lpn(&ftl->media, ppn))));
@@ -664,13 +666,12 @@ static noinline void reloc_drop_lost(const struct aftl *ftl, struct aftl_reloc *
 void aftl_reloc_gather_pages(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_reloc *reloc = &lun->reloc;
-	u32 first = from_ppn(aftl_page_ppn(&ftl->media, reloc->from, 0));
 	u32 end = min((aftl_reloc_get_cursor_page(ftl, lun) + 1) * ftl->geo.page_units, reloc->end);
 	u32 before = reloc->count;
 
 	for (; reloc->cursor < end; reloc->cursor++)
-		if (aftl_ppn_is_valid(&ftl->media, to_ppn(first + reloc->cursor)))
-			reloc->slots[reloc->count++] = to_ppn(first + reloc->cursor);
+		if (aftl_ppn_is_valid(&ftl->media, to_ppn(reloc->first + reloc->cursor)))
+			reloc->slots[reloc->count++] = to_ppn(reloc->first + reloc->cursor);
 	aftl_gc_pace_count_relocated_pages(lun, reloc->count - before);
 	if (reloc->kind == AFTL_RELOC_REBUILD)
 		reloc_drop_lost(ftl, reloc);
@@ -739,9 +740,42 @@ static void reloc_fill_payload(struct aftl *ftl, struct aftl_reloc *reloc, u32 u
 			reloc->count * sizeof(*reloc->slots));
 }
 
+static struct aftl_program_request reloc_make_program_request(const struct aftl *ftl,
+							      const struct aftl_reloc *reloc,
+							      aftl_lpn_t lpn, u32 units)
+{
+	return (struct aftl_program_request){
+		.lpn = lpn,
+		.units = units,
+		.class = reloc->class,
+		.stream = reloc->stream,
+		.cause = reloc->cause,
+		.from = reloc->from,
+		.buffer_use = aftl_buffer_fill_level(ftl),
+	};
+}
+
 /*
- * Program the gathered pages of @lun's task. If there is no free page, cancel the task and mark the
- * LUN as out of blocks; an erase of a block without valid pages may still help it.
+ * There is no free page for the task of @lun: cancel the task and mark the LUN as out of blocks; an
+ * erase of a block without valid pages may still help it.
+ *
+ * Return: as aftl_reloc_program_gathered_pages().
+ */
+static int reloc_cancel_task_without_free_page(struct aftl *ftl, struct aftl_lun *lun)
+{
+	int ret = lun->out_of_blocks ? -ENOSPC : 0;
+
+	lun->out_of_blocks = true;
+	if (superblock_gc_is_active(ftl, lun)) {
+		reloc_die_group(ftl, lun)->victim = AFTL_NIL;
+		wake_luns_of_die_group(ftl, lun);
+	}
+	aftl_reloc_cancel_task(ftl, lun);
+	return ret;
+}
+
+/*
+ * Program the gathered pages of @lun's task. If there is no free page, cancel the task.
  *
  * Return: number of programmed pages; 0 if the caller shall select the next step, because no
  * gathered page is valid any more or the LUN has just run out of blocks; -ENOSPC if it was out of
@@ -753,33 +787,46 @@ int aftl_reloc_program_gathered_pages(struct aftl *ftl, struct aftl_lun *lun,
 	struct aftl_reloc *reloc = &lun->reloc;
 	struct aftl_payload payload;
 	struct aftl_program_request need;
-	int ret;
 
 	reloc_drop_invalid_pages(ftl, reloc);
 	if (!reloc->count)
 		return 0;
-	need = (struct aftl_program_request){
-		.lpn = aftl_ppn_lpn(&ftl->media, reloc->slots[0]),
-		.units = min(reloc->count, ftl->program_units),
-		.class = reloc->class,
-		.stream = reloc->stream,
-		.cause = reloc->cause,
-		.from = reloc->from,
-		.buffer_use = aftl_buffer_fill_level(ftl),
-	};
-	if (aftl_program_place(ftl, lun, &need, placement)) {
-		ret = lun->out_of_blocks ? -ENOSPC : 0;
-		lun->out_of_blocks = true;
-		if (superblock_gc_is_active(ftl, lun)) {
-			reloc_die_group(ftl, lun)->victim = AFTL_NIL;
-			wake_luns_of_die_group(ftl, lun);
-		}
-		aftl_reloc_cancel_task(ftl, lun);
-		return ret;
-	}
+	need = reloc_make_program_request(ftl, reloc, aftl_ppn_lpn(&ftl->media, reloc->slots[0]),
+					  min(reloc->count, ftl->program_units));
+	if (aftl_program_place(ftl, lun, &need, placement))
+		return reloc_cancel_task_without_free_page(ftl, lun);
 	reloc_fill_payload(ftl, reloc, aftl_count_lpns_of_placement(ftl, placement), &payload);
 	aftl_program_commit(ftl, lun, &need, placement, &payload);
 	return (int)payload.count;
+}
+
+/*
+ * Program the page at the cursor, which the array has sensed, in another place. Steady GC spends
+ * most of its time here, so the most frequent case does without a list of gathered pages.
+ *
+ * Return: as aftl_reloc_program_gathered_pages().
+ */
+int aftl_reloc_program_sensed_page(struct aftl *ftl, struct aftl_lun *lun,
+				   struct aftl_placement *placement)
+{
+	struct aftl_reloc *reloc = &lun->reloc;
+	aftl_ppn_t from = reloc_cursor_ppn(reloc);
+	struct aftl_program_request need;
+	void *record;
+
+	if (unlikely(!ftl->plain_copyback || reloc->count || ftl->lost_units ||
+		     !aftl_ppn_is_valid(&ftl->media, from))) {
+		aftl_reloc_gather_pages(ftl, lun);
+		return aftl_reloc_program_gathered_pages(ftl, lun, placement);
+	}
+	reloc->cursor++;
+	aftl_gc_pace_count_relocated_pages(lun, 1);
+	record = aftl_oob_entry(&ftl->media, from_ppn(from));
+	need = reloc_make_program_request(ftl, reloc, aftl_lpn_word_lpn(*(aftl_lpn_t *)record), 1);
+	if (aftl_program_place(ftl, lun, &need, placement))
+		return reloc_cancel_task_without_free_page(ftl, lun);
+	aftl_program_commit_copyback(ftl, lun, &need, placement, from, record);
+	return 1;
 }
 
 /* Cancel the background task of @lun; gathered pages are still valid in their block. */

@@ -39,6 +39,8 @@ void aftl_reloc_gather_pages(struct aftl *ftl, struct aftl_lun *lun);
 bool aftl_reloc_needs_reconstruct(struct aftl *ftl, struct aftl_lun *lun);
 int aftl_reloc_program_gathered_pages(struct aftl *ftl, struct aftl_lun *lun,
 				      struct aftl_placement *placement);
+int aftl_reloc_program_sensed_page(struct aftl *ftl, struct aftl_lun *lun,
+				   struct aftl_placement *placement);
 void aftl_reloc_cancel_task(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_reloc_erase_done(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_reloc_program_done(struct aftl *ftl, struct aftl_lun *lun,

@@ -557,8 +557,7 @@ static bool sched_sense_done(struct aftl *ftl, struct aftl_lun *lun)
 		aftl_array_transfer_sensed_data(ftl, lun);
 		return true;
 	}
-	aftl_reloc_gather_pages(ftl, lun);
-	if (aftl_reloc_program_gathered_pages(ftl, lun, &placement) <= 0)
+	if (aftl_reloc_program_sensed_page(ftl, lun, &placement) <= 0)
 		return false;
 	aftl_array_copyback(ftl, lun, &placement);
 	sched_serve_reads_from_program_data(ftl, lun);
@@ -685,5 +684,12 @@ void aftl_handle_lun_event(struct aftl *ftl, struct aftl_lun *lun)
 		return;
 	}
 	lun->work.phase = AFTL_PHASE_IDLE;
-	aftl_wake_idle_lun(ftl, lun);
+	/*
+	 * Mostly nothing else can start than the next operation of this LUN. With zones it may
+	 * first drop many writes, for which the scheduler ends a slice of work.
+	 */
+	if (likely(!ftl->geo.zones && !aftl_scheduler_has_work(ftl)))
+		sched_start_operation_of_runnable_lun(ftl, lun);
+	else
+		aftl_wake_idle_lun(ftl, lun);
 }

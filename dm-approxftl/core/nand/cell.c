@@ -432,11 +432,17 @@ static u32 count_extra_sensing_levels(const struct aftl_cell *cell, const struct
 
 struct aftl_errors aftl_cell_read_errors(const struct aftl_cell *cell, aftl_ppn_t ppn, u64 hour)
 {
+	const struct aftl_block *block = aftl_block_of_ppn(cell->media, ppn);
+
+	return aftl_cell_read_errors_of_data(cell, block, ppn, aftl_ppn_attr(cell->media, ppn),
+					     aftl_oob_origin(cell->media, block, ppn), hour);
+}
+
+struct aftl_errors aftl_cell_read_errors_of_data(const struct aftl_cell *cell,
+						 const struct aftl_block *block, aftl_ppn_t ppn,
+						 u16 attr, struct aftl_origin origin, u64 hour)
+{
 	const struct aftl_media *media = cell->media;
-	const struct aftl_block *block = aftl_block_of_ppn(media, ppn);
-	struct aftl_origin origin = aftl_oob_origin(media, block, ppn);
-	u32 page = aftl_page_of_ppn(media, ppn);
-	u16 attr = aftl_ppn_attr(media, ppn);
 	struct aftl_errors errors = { 0 };
 
 	errors.raw = draw_raw_bit_errors(cell, block, ppn, attr, hour);
@@ -446,8 +452,9 @@ struct aftl_errors aftl_cell_read_errors(const struct aftl_cell *cell, aftl_ppn_
 	if (aftl_page_class(attr) == AFTL_APPROX) {
 		errors.flips += errors.raw;
 	} else if (unlikely(errors.raw > cell->correctable)) {
-		errors.levels = count_extra_sensing_levels(cell, block, page % media->geo->pages,
-							   errors.raw);
+		u32 page = aftl_page_in_block(media->geo, aftl_page_of_ppn(media, ppn));
+
+		errors.levels = count_extra_sensing_levels(cell, block, page, errors.raw);
 		errors.lost = errors.levels > cell->levels;
 	}
 	errors.flips = min(errors.flips, media->geo->unit_bits);

@@ -84,13 +84,13 @@ void aftl_cell_init(struct aftl_cell *cell, const struct aftl_media *media,
 u64 aftl_cell_rber_q40(const struct aftl_cell *cell, const struct aftl_block *block, u32 page,
 		       u64 hour);
 
-/**
- * aftl_cell_read_errors() - bit errors of @ppn at device age @hour
- * @cell: error model of the device
- * @ppn: address on flash, programmed
- * @hour: device age in hours
- */
+/* Bit errors of @ppn, which is programmed, at device age @hour, in hours. */
 struct aftl_errors aftl_cell_read_errors(const struct aftl_cell *cell, aftl_ppn_t ppn, u64 hour);
+
+/* aftl_cell_read_errors() for a caller that knows block, page attributes and origin of the data. */
+struct aftl_errors aftl_cell_read_errors_of_data(const struct aftl_cell *cell,
+						 const struct aftl_block *block, aftl_ppn_t ppn,
+						 u16 attr, struct aftl_origin origin, u64 hour);
 
 /* Compute the extra sensing levels of a page, for devices whose pages may need extra levels. */
 u32 aftl_compute_extra_sensing_levels(const struct aftl_cell *cell, const struct aftl_block *block,

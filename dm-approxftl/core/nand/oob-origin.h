@@ -42,9 +42,29 @@ static inline u16 *aftl_oob_inherited_errors_ptr(const struct aftl_media *media,
 			       aftl_block_index(media, block) * media->geo->block_ppns;
 }
 
-/* Return the origin of the data in @ppn; all 0 if errors are not modelled. */
-static inline struct aftl_origin aftl_oob_origin(const struct aftl_media *media,
-						 const struct aftl_block *block, aftl_ppn_t ppn)
+/* The write generation in @record, an OOB record, of the data at position @unit of its page. */
+static inline u16 *aftl_oob_record_generation(const struct aftl_media *media, void *record,
+					      u32 unit)
+{
+	return (u16 *)record + media->oob_layout.generation + unit;
+}
+
+/* Write generation of the data in @ppn, if errors are modelled. */
+static inline u16 *aftl_oob_write_generation_ptr(const struct aftl_media *media, aftl_ppn_t ppn)
+{
+	u32 page = aftl_page_of_ppn(media, ppn);
+
+	return aftl_oob_record_generation(media, aftl_oob_entry(media, page),
+					  aftl_ppn_in_page(media, ppn));
+}
+
+/*
+ * Return the origin of the data in @ppn; all 0 if errors are not modelled. @record is the OOB
+ * record of its page.
+ */
+static inline struct aftl_origin aftl_oob_record_origin(const struct aftl_media *media,
+							const struct aftl_block *block,
+							aftl_ppn_t ppn, void *record)
 {
 	struct aftl_origin origin = { 0 };
 	const u16 *at;
@@ -52,9 +72,18 @@ static inline struct aftl_origin aftl_oob_origin(const struct aftl_media *media,
 	if (!aftl_has_error_model(media))
 		return origin;
 	at = aftl_oob_inherited_errors_ptr(media, block, ppn);
-	origin.generation = *aftl_oob_write_generation_ptr(media, ppn);
+	origin.generation =
+		*aftl_oob_record_generation(media, record, aftl_ppn_in_page(media, ppn));
 	origin.inherited = unlikely(at) ? *at : 0;
 	return origin;
+}
+
+/* Return the origin of the data in @ppn; all 0 if errors are not modelled. */
+static inline struct aftl_origin aftl_oob_origin(const struct aftl_media *media,
+						 const struct aftl_block *block, aftl_ppn_t ppn)
+{
+	return aftl_oob_record_origin(media, block, ppn,
+				      aftl_oob_entry(media, aftl_page_of_ppn(media, ppn)));
 }
 
 /* Age in hours of the data in @page at device age @hour. */

@@ -17,10 +17,16 @@ static inline void *aftl_oob_entry(const struct aftl_media *media, u32 page)
 	return aftl_oob_entry_beyond_first_chunk(media, page);
 }
 
+/* The attributes in @record, the OOB record of a page. */
+static inline u16 *aftl_oob_record_attr(const struct aftl_media *media, void *record)
+{
+	return (u16 *)record + media->oob_layout.attr;
+}
+
 /* Address of the OOB attributes of @page, which is numbered through the device. */
 static inline u16 *aftl_page_attr_ptr(const struct aftl_media *media, u32 page)
 {
-	return (u16 *)aftl_oob_entry(media, page) + media->oob_layout.attr;
+	return aftl_oob_record_attr(media, aftl_oob_entry(media, page));
 }
 
 /* Flash page of @ppn, numbered through the device. */
@@ -33,15 +39,6 @@ static inline u32 aftl_page_of_ppn(const struct aftl_media *media, aftl_ppn_t pp
 static inline u32 aftl_ppn_in_page(const struct aftl_media *media, aftl_ppn_t ppn)
 {
 	return from_ppn(ppn) & (media->geo->page_units - 1);
-}
-
-/* Write generation of the data in @ppn, if errors are modelled. */
-static inline u16 *aftl_oob_write_generation_ptr(const struct aftl_media *media, aftl_ppn_t ppn)
-{
-	u32 page = aftl_page_of_ppn(media, ppn);
-
-	return (u16 *)aftl_oob_entry(media, page) + media->oob_layout.generation +
-	       aftl_ppn_in_page(media, ppn);
 }
 
 /* The stored word of @ppn: the lpn in the low bits, level of approximate data minus 1 above. */
