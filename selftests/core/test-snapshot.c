@@ -18,12 +18,13 @@ static const char busy[] = SHAPE " buffer=128KiB bad=0.02 cell_model=voltage wea
 static const char no_errors[] = SHAPE " errors=off";
 
 static const char three_bits[] =
-	SHAPE " bits=3 one_shot=on zone1=5ms zone2=20ms zone3=50ms virtual_layers=on";
+	SHAPE " bits=3 one_shot=on zone1=5ms zone2=20ms zone3=50ms virtual_layers=on"
+	      " gc_idle_limit=adaptive";
 
 #define SUPERBLOCKS "channels=2 chips=4 blocks=48 layers=4 word_lines=4 superblock=4"
 
 static const char superblocks[] = SUPERBLOCKS " op=66";
-static const char parity[] = SUPERBLOCKS " op=66 rain=on";
+static const char parity[] = SUPERBLOCKS " op=66 rain=on gc_idle_limit=adaptive";
 static const char slc[] =
 	SUPERBLOCKS " op=78 rain=on bits=3 one_shot=on slc_static=6% slc_dynamic=10%";
 

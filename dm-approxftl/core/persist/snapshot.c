@@ -38,6 +38,7 @@
 #include "core/ftl/block-manager.h"
 #include "core/ftl/block.h"
 #include "core/ftl/controller.h"
+#include "core/ftl/gc-margin.h"
 #include "core/ftl/l2p.h"
 #include "core/ftl/lun-allocation.h"
 #include "core/ftl/lun.h"
@@ -166,6 +167,15 @@ static void let_unsaved_write_streams_choose_lun(struct aftl *ftl)
 			ftl->allocation.lanes[i].left = 0;
 	for (i = 0; ftl->allocation.groups && i < ftl->config.placement_groups; i++)
 		ftl->allocation.groups[i] = (struct aftl_reclaim_group){ 0 };
+}
+
+/* The snapshot has no margins, so this device begins to adapt them anew, as a loaded one does. */
+static void reset_unsaved_gc_margins(struct aftl *ftl)
+{
+	u32 i;
+
+	for (i = 0; i < ftl->geo.luns; i++)
+		aftl_gc_margin_reset(&ftl->luns[i]);
 }
 
 static void save_snapshot_header(struct snapshot_stream *stream, const struct aftl *ftl)
@@ -437,6 +447,7 @@ int aftl_save(struct aftl *ftl, const struct aftl_snapshot_sink *sink, struct af
 				 "no block is left for what the write buffer holds, and what is saved has no place for it");
 	aftl_quiesce(ftl);
 	let_unsaved_write_streams_choose_lun(ftl);
+	reset_unsaved_gc_margins(ftl);
 	save_device(&stream, ftl);
 	if (!parked)
 		aftl_unquiesce_device(ftl);

@@ -49,7 +49,7 @@ void aftl_unquiesce_device(struct aftl *ftl);
  * @error: takes the message on failure
  *
  * Running operations are completed first. Background tasks start anew afterwards, in this device
- * and in the loaded one. Statistics are not saved.
+ * and in the loaded one, also the adaptation of idle GC. Statistics are not saved.
  *
  * Return: 0; -EBUSY while requests or buffered writes are in progress (flush and wait first);
  * -ENOSPC if a persistent write buffer holds data that no block is left for; or an error of the
