@@ -3,8 +3,6 @@
  * Bounded work: long calls of the core pause and can be interrupted, and each event does a bounded
  * amount of work.
  */
-#include <unistd.h>
-
 #include "bytes.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/lun.h"
@@ -263,9 +261,7 @@ TAP_TEST(with_refresh_off_no_daily_event_is_due)
 	init_device_that_counts_pauses(old);
 	CHECK_EQ(test_device_create(device, "delta_b"), 0);
 	CHECK_EQ(aftl_set_param(device->ftl, "refresh", "0", &device->error), 0);
-	alarm(20);
 	aftl_process_events_until(device->ftl, aftl_device_time_ns(device->ftl) + 3 * AFTL_DAY_NS);
-	alarm(0);
 	CHECK_EQ(aftl_next_event_ns(device->ftl), U64_MAX);
 	CHECK_EQ(aftl_set_param(device->ftl, "refresh", "30d", &device->error), 0);
 	aftl_advance_age(device->ftl, 40 * AFTL_DAY_NS);

@@ -411,7 +411,7 @@ reads_ahead()
 	part=$(dmsetup info --columns --noheadings --separator : -o major,minor aftl-part) &&
 		read -r reads _ _ all _ _ _ _ _ busy _ <"/sys/dev/block/$part/stat" || return
 	echo "# $reads reads took $all ms, in $busy"
-	[ "$reads" -gt 15 ] && [ "$((2 * all))" -gt "$((3 * busy))" ] &&
+	[ "$reads" -gt 15 ] && [ "$((5 * all))" -gt "$((6 * busy))" ] &&
 		cmp -n 1048576 "$scratch/few" /dev/mapper/aftl-new &&
 		dmsetup remove aftl-new && dmsetup remove aftl-part && checked /dev/ram1
 }
