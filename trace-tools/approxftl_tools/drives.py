@@ -3,7 +3,6 @@
 
 import argparse
 import os
-import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,7 +12,7 @@ from pathlib import Path
 from statistics import median_high
 from typing import Any
 
-from approxftl_tools import command, drive_fit_report, row_list
+from approxftl_tools import certificate, command, drive_fit_report, row_list
 from approxftl_tools.bench import Bench
 from approxftl_tools.drive_fit import Fit
 from approxftl_tools.drive_list import DRIVES, Drive, make_generic_drive
@@ -39,7 +38,6 @@ from approxftl_tools.page import figure_template_data, render_html_page
 from approxftl_tools.refusal import FAILED, Refusal
 from approxftl_tools.row_list import Column
 from approxftl_tools.study import parse_job_count
-from approxftl_tools.study_plan import cached_file_digest
 from approxftl_tools.study_store import Store
 
 Json = dict[str, Any]
@@ -308,13 +306,11 @@ def describe_comparison_inputs(arguments: argparse.Namespace, argv: Sequence[str
     """Return digests of simulator, tables and profiles, a summary, and the command of the run."""
     names = {f"{verdict.point.drive.name}-{verdict.point.table}.csv" for verdict in verdicts}
     return {
-        "repeat": shlex.join(("approxftl", "drives", *argv)),
-        "simulator_sha256": cached_file_digest(command.simulator_path()),
-        "tables_sha256": {name: cached_file_digest(arguments.tables / name)
-                          for name in sorted(names)},
-        "profiles_sha256": {path.name: cached_file_digest(path) for path in
-                            sorted(arguments.profiles.glob("*.profile"))}
-        if arguments.profiles else {},
+        **certificate.identify_certified_run("drives", argv),
+        "tables_sha256": certificate.compute_sha256_of_files(
+            [arguments.tables / name for name in sorted(names)]),
+        "profiles_sha256": certificate.compute_sha256_of_files(
+            sorted(arguments.profiles.glob("*.profile")) if arguments.profiles else []),
         "summary": [{"use": use, "within": sum(v.is_error_within_tolerance_band for v in found),
                      "points": len(found)}
                     for use in (FITTED, HELD, UNSEEN)
@@ -327,10 +323,7 @@ def make_rows_for_certificate_option(identity: Json) -> list[tuple[str, str]]:
     files = {**identity["tables_sha256"], **identity["profiles_sha256"]}
     return [*((f"{part['use']} points within their bands", f"{part['within']} of {part['points']}")
               for part in identity["summary"]),
-            ("repeat", identity["repeat"]),
-            ("simulator, version", command.simulator_version()),
-            ("simulator, SHA-256", identity["simulator_sha256"]),
-            *((f"{name}, SHA-256", digest) for name, digest in files.items())]
+            *certificate.make_certificate_rows(identity, files)]
 
 
 def compared_points_as_html(verdicts: Sequence[Verdict], argv: Sequence[str],
@@ -365,11 +358,6 @@ COLUMNS = (
     Column("use", "use", "fitted, held or unseen", False))
 
 
-def make_paths_for_certificate_option(name: Path) -> tuple[Path, Path]:
-    """Return the paths of the HTML page and the JSON document that --certificate NAME writes."""
-    return name.with_name(f"{name.name}.html"), name.with_name(f"{name.name}.json")
-
-
 def write_comparison(arguments: argparse.Namespace, argv: Sequence[str],
                      verdicts: Sequence[Verdict], choice: row_list.Choice,
                      fits: Sequence[Fit]) -> None:
@@ -386,10 +374,10 @@ def write_comparison(arguments: argparse.Namespace, argv: Sequence[str],
         command.write_file(arguments.html, compared_points_as_html(verdicts, argv))
     if arguments.certificate:
         identity = describe_comparison_inputs(arguments, argv, verdicts)
-        page, document = make_paths_for_certificate_option(arguments.certificate)
-        command.write_json_document(document, {**common, "certificate": identity,
-                                               "points": points_as_json(verdicts)})
-        command.write_file(page, compared_points_as_html(verdicts, argv, identity))
+        certificate.write_certificate(
+            arguments.certificate,
+            {**common, "certificate": identity, "points": points_as_json(verdicts)},
+            compared_points_as_html(verdicts, argv, identity))
     if command.STANDARD not in (arguments.json, arguments.html) and not choice.chosen:
         sys.stdout.write(compared_points_as_text(verdicts))
 
@@ -427,9 +415,7 @@ def run_drives(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     for option in ("json", "html"):
         if getattr(arguments, option):
             command.CLAIMS.claim_output(getattr(arguments, option), f"--{option}")
-    name = arguments.certificate
-    for path in make_paths_for_certificate_option(name) if name else ():
-        command.CLAIMS.claim_output(path, "--certificate")
+    certificate.claim_certificate_files(arguments.certificate)
     for folder in filter(None, (arguments.tables, arguments.profiles, arguments.save)):
         if not folder.is_dir():
             raise Refusal(f"{folder}: no such directory", command.NOT_FOUND)
