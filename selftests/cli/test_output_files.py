@@ -82,7 +82,7 @@ DEVICE_VERBS: set[Words] = {
 #: Options that name input files, and output directories in which file names are fixed.
 INPUTS = {"--trace", "--fault-script", "--config", "--load", "--summarise", "--fit", "--profile",
           "--rules", "--traces", "--mounted", "--reference", "--root", "--tables", "--profiles",
-          "--against", "--tls", "--results"}
+          "--against", "--tls", "--results", "--job-files"}
 FOLDERS = {("study figure", "--output"), ("drives", "--save"), ("figures", "--output"),
            ("trace", "--output")}
 #: Verbs that may print something on success; all others must be silent.

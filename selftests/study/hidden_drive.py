@@ -3,13 +3,14 @@
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from approxftl_tools.bench import Bench
 from approxftl_tools.calibrate_model import make_simulator_options_of_load, simulated_rate_or_time
+from approxftl_tools.fio_job_file import count_job_requests, list_jobs_with_all_options
 from approxftl_tools.fio_output import PERCENTILES, parse_fio_size, read_fio_files
 
 Json = dict[str, Any]
@@ -37,40 +38,13 @@ class Hidden:
         return 0
 
 
-def parse_job_sections(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the sections of a fio job file, including [global]."""
-    name, options = "", dict[str, str]()
-    for line in [*path.read_text().splitlines(), "[]"]:
-        text = line.partition(";")[0].strip()
-        if text.startswith("["):
-            if name:
-                yield name, options
-            name, options = text[1:-1], {}
-        elif text:
-            key, _, value = text.partition("=")
-            options[key] = value
-
-
-def count_job_requests(options: dict[str, str]) -> int:
-    whole = CAPACITY // parse_fio_size(options.get("bs", "4k"))
-    if "number_ios" in options:
-        return min(int(options["number_ios"]), whole)
-    if "runtime" in options:
-        return int(options["runtime"]) * int(options.get("rate_iops", "10000"))
-    part = float(options.get("io_size", "100%").rstrip("%")) / 100
-    return int(whole * part * int(options.get("loops", "1")))
-
-
 def make_fio_output_with_placeholders(path: Path, when: int) -> Json:
     """Return fio's output for a job file, with placeholders for all measurements."""
-    found = list(parse_job_sections(path))
-    shared = found[0][1]
     jobs: list[Json] = []
     group = -1
-    for name, options in found[1:]:
-        both = {**shared, **options}
+    for name, both in list_jobs_with_all_options(path):
         group += "stonewall" in both or not jobs
-        count, size = count_job_requests(both), parse_fio_size(both.get("bs", "4k"))
+        count, size = count_job_requests(both, CAPACITY), parse_fio_size(both.get("bs", "4k"))
         kind = "write" if "write" in both["rw"] else "read"
         job: Json = {"jobname": name, "groupid": group, "error": 0, "job options": both}
         for each in ("read", "write"):

@@ -10,8 +10,15 @@ from pathlib import Path
 from statistics import median_high
 from typing import Any
 
-from approxftl_tools import command
+from approxftl_tools import certificate, command
 from approxftl_tools.bench import Bench
+from approxftl_tools.calibrate_device import (
+    DEVICE_OPTIONS,
+    Device,
+    find_device,
+    find_job_files,
+    measure_device,
+)
 from approxftl_tools.calibrate_fit import EXACT
 from approxftl_tools.calibrate_model import UNITS, Compared, Trial
 from approxftl_tools.calibrate_search import (
@@ -21,23 +28,26 @@ from approxftl_tools.calibrate_search import (
     pair_measured_and_simulated_figures,
 )
 from approxftl_tools.fio_output import Output, Unused, parse_fio_size, read_fio_files
+from approxftl_tools.page import render_html_page
 from approxftl_tools.refusal import FAILED, Refusal
 from approxftl_tools.row_list import align_columns
 from approxftl_tools.statistics import CONFIDENCE
 from approxftl_tools.study import parse_job_count
+from approxftl_tools.study_plan import cached_file_digest
 from approxftl_tools.study_store import Store
 
 Json = dict[str, Any]
 
 EPILOG = """\
 FILE is what fio has written with --output-format=json. The jobs to run are in fio-profiles/:
-calibrate-reads.fio, which only reads, and calibrate-writes.fio, which destroys the data on the
-drive. Other jobs are suitable if they read or write requests of one length with direct=1. The
-parameters are found by black-box inference: the simulator's model is fitted to the measurements,
-and a parameter that would not change any measured value is not determined.
+calibrate-reads.fio, which only reads, calibrate-writes.fio and calibrate-rewrites.fio, which
+destroy the data on the drive. With --device the command runs these jobs itself. Other jobs are
+suitable if they read or write requests of one length with direct=1. The parameters are found by
+black-box inference: the simulator's model is fitted to the measurements, and a parameter that would
+not change any measured value is not determined.
 
-Exit status: 0 done, 1 a simulation failed or no parameter was determined, 2 usage,
-3 no such file, 130 interrupted.
+Exit status: 0 done, 1 the drive was refused, fio or a simulation failed, or no parameter was
+determined, 2 usage, 3 no such file or program, 130 interrupted.
 """
 HEAD = ("parameter", "value", f"{CONFIDENCE * 100:.0f} % interval", "rests on")
 COMPARED = ("load", "measure", "measured", "ours", "error")
@@ -65,7 +75,24 @@ def make_calibrate_parser() -> command.Parser:
     parser = command.make_verb_parser("calibrate",
                                       "Finds the parameters of a drive in what fio has measured "
                                       "of it.", EPILOG)
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="output of fio")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="output of fio")
+    parser.add_argument("--device", type=Path, metavar="DEV",
+                        help="run the fio jobs on this drive, which OVERWRITES all its data, "
+                        "instead of reading FILEs")
+    parser.add_argument("--results", type=Path, metavar="DIR",
+                        help="with --device: keep fio's outputs there, and run no job file whose "
+                        "output is there (default: calibrate-DEV)")
+    parser.add_argument("--yes", action="store_true",
+                        help="with --device: do not ask before the data are overwritten")
+    parser.add_argument("--overwrite", action="store_true",
+                        help="with --device: also a drive with data, if no program uses it and "
+                        "they have no signature")
+    parser.add_argument("--skip-rewrites", action="store_true",
+                        help="with --device: without the hours of rewrites, which determine op")
+    parser.add_argument("--job-files", type=Path, metavar="DIR",
+                        help="with --device: fio's job files (default: those of approxftl)")
+    parser.add_argument("--measure-only", action="store_true",
+                        help="with --device: only run the jobs, and fit nothing")
     parser.add_argument("--capacity", type=parse_drive_size, metavar="SIZE", default=0,
                         help="of the drive (default: what the job wrote that filled it)")
     parser.add_argument("--against", action="append", type=Path, metavar="FILE", default=[],
@@ -76,10 +103,21 @@ def make_calibrate_parser() -> command.Parser:
                         "standard output")
     parser.accept_old_option_name("--out", "--output")
     command.add_json_option(parser)
+    parser.add_argument("--certificate", type=command.output_path, metavar="NAME",
+                        help="write NAME.html and NAME.json: parameters, points and errors, the "
+                        "build, and how to repeat the calibration")
     parser.add_argument("--jobs", metavar="N", type=parse_job_count, default=os.cpu_count() or 1,
                         help="simulations at a time (default: as many as processors)")
     parser.add_argument("--progress", action="store_true", help="even if stderr is no terminal")
     return parser
+
+
+def parse_arguments(words: Sequence[str]) -> argparse.Namespace:
+    parser = make_calibrate_parser()
+    arguments = parser.parse_args(words)
+    if not arguments.files and not arguments.device:
+        parser.error("neither FILE nor --device was given")
+    return arguments
 
 
 # ---------------------------------------------------------------- text
@@ -158,6 +196,42 @@ def calibration_as_json(found: Found, output: Output, against: Sequence[Compared
                        for one in output.unused]}
 
 
+# ---------------------------------------------------------------- the certificate
+
+
+def summarise_comparison(rows: Sequence[Compared]) -> Json:
+    """Return the number of points and the median of their relative errors, for a certificate."""
+    return {"points": len(rows), "median_error": median_high(abs(ours / figure.value - 1)
+                                                             for _, figure, ours in rows)}
+
+
+def write_calibration_certificate(arguments: argparse.Namespace, argv: Sequence[str],
+                                  device: Device | None, document: Json,
+                                  parts: tuple[Found, Output, Sequence[Compared]]) -> None:
+    """Write the page and the document of --certificate."""
+    found, output, against = parts
+    digests = {str(path): cached_file_digest(path)
+               for path in (*arguments.files, *arguments.against)}
+    halves = {"fitted": found.comparison, "against": against}
+    identity = {**certificate.identify_certified_run("calibrate", argv), "files_sha256": digests,
+                **({"drive": {"model": device.model, "bytes": device.bytes}} if device else {}),
+                "summary": [{"use": use, **summarise_comparison(rows)}
+                            for use, rows in halves.items() if rows]}
+    rows = [*([("drive", device.describe_device())] if device else []),
+            *((f"{part['use']}: points, median error",
+               f"{part['points']}, {part['median_error'] * 100:.1f} %")
+              for part in identity["summary"]),
+            *certificate.make_certificate_rows(identity, digests)]
+    page = render_html_page(
+        "calibrate.html", "A drive and its calibrated emulation", certificate=rows,
+        parameters=(HEAD, [format_parameter_row(known) for known in found.known]),
+        comparisons=[(use, COMPARED, [make_fio_comparison_row(row) for row in compared])
+                     for use, compared in halves.items() if compared],
+        profile=format_calibrated_profile(found), unused=list_unused_fio_jobs(output.unused))
+    certificate.write_certificate(arguments.certificate, {**document, "certificate": identity},
+                                  page)
+
+
 # ---------------------------------------------------------------- the command
 
 
@@ -169,10 +243,38 @@ def make_calibration_reporter(shown_anyway: bool) -> Any:
     return print_calibration_step
 
 
+def check_options_of_device(arguments: argparse.Namespace) -> None:
+    """Refuse options and files that contradict --device, or its absence."""
+    if not arguments.device:
+        for name in DEVICE_OPTIONS:
+            if getattr(arguments, name):
+                raise Refusal(f"--{name.replace('_', '-')} does not go without --device",
+                              command.USAGE)
+    elif arguments.files or arguments.capacity:
+        raise Refusal("--device goes neither with FILE nor with --capacity", command.USAGE)
+
+
+def measure_requested_device(arguments: argparse.Namespace) -> Device:
+    """Run the jobs on the drive of --device; make their outputs the files to read."""
+    device = find_device(arguments.device)
+    jobs = find_job_files(arguments.job_files, ["rewrites"] * arguments.skip_rewrites)
+    arguments.files = measure_device(
+        device, jobs, arguments.results or Path(f"calibrate-{device.path.name}"),
+        yes=arguments.yes, overwrite=arguments.overwrite,
+        shown=arguments.progress or sys.stderr.isatty())
+    arguments.capacity = device.bytes
+    return device
+
+
 def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
+    check_options_of_device(arguments)
     for option in ("out", "json"):
         if getattr(arguments, option):
             command.CLAIMS.claim_output(getattr(arguments, option), f"--{option}")
+    certificate.claim_certificate_files(arguments.certificate)
+    device = measure_requested_device(arguments) if arguments.device else None
+    if arguments.measure_only:
+        return command.DONE
     output = read_fio_files(arguments.files, arguments.capacity)
     files = arguments.files
     if not any(figure.what in EXACT for load in output.loads for figure in load.figures):
@@ -187,8 +289,11 @@ def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
         rows = pair_measured_and_simulated_figures(trial.restrict_trial_to_loads(others.loads),
                                          found.model) if others.loads else []
     output.unused += others.unused
+    document = calibration_as_json(found, output, rows, argv)
     if arguments.json:
-        command.write_json_document(arguments.json, calibration_as_json(found, output, rows, argv))
+        command.write_json_document(arguments.json, document)
+    if arguments.certificate:
+        write_calibration_certificate(arguments, argv, device, document, (found, output, rows))
     if arguments.out:
         command.write_file(arguments.out, format_calibrated_profile(found))
     if command.STANDARD not in (arguments.json, arguments.out):
@@ -209,9 +314,7 @@ def run_calibration(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
-    return command.run_command("calibrate",
-                               lambda: run_calibration(make_calibrate_parser().parse_args(words),
-                                                       words))
+    return command.run_command("calibrate", lambda: run_calibration(parse_arguments(words), words))
 
 
 if __name__ == "__main__":

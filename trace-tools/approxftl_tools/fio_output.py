@@ -306,9 +306,8 @@ def get_load_of_fio_job_group(jobs: Sequence[Job]) -> Measured | Unused:
 # ---------------------------------------------------------------- files
 
 
-def read_fio_document(path: Path) -> Json:
+def parse_fio_document(path: Path) -> Json:
     """Return a file's JSON document; skip warnings that fio may have written before it."""
-    CLAIMS.claim_input(path)
     with convert_read_errors_to_refusal(path):
         text = path.read_text("utf-8", errors="replace")
     begin = re.search(r"^\{", text, re.MULTILINE)
@@ -321,6 +320,12 @@ def read_fio_document(path: Path) -> Json:
     if "fio version" not in document or not isinstance(document.get("jobs"), list):
         raise Refusal(f"{path}: JSON, but not fio's")
     return document
+
+
+def read_fio_document(path: Path) -> Json:
+    """Return the document of an input file, which no output may overwrite."""
+    CLAIMS.claim_input(path)
+    return parse_fio_document(path)
 
 
 def read_fio_jobs(path: Path, document: Json) -> list[Job]:

@@ -26,7 +26,7 @@ fi
 case @VERB@ in
 parquet) wanted='numpy pyarrow' ;;
 figures | report) wanted='numpy jinja2 vl_convert' ;;
-drives | study | worn) wanted='numpy jinja2' ;;
+calibrate | drives | study | worn) wanted='numpy jinja2' ;;
 weights) wanted='numpy sklearn' ;;
 *) wanted=numpy ;;
 esac
