@@ -345,8 +345,8 @@ theory: $(PROGRAM) ## write amplification and waiting beside published forms (mi
 	@APPROXFTL=$(PROGRAM) OPENBLAS_NUM_THREADS=1 $(PYTHON) selftests/theory/theory.py \
 		$(NAMES) $(if $(CONTROLS),--controls)
 
-peers: $(PROGRAMS) ## the same devices and requests in MQSim, PEERS=DIR its checkout (minutes); NAMES='tpcc'
-	@APPROXFTL=$(PROGRAM) $(PYTHON) selftests/peers/peers.py '$(or $(PEERS),$(error PEERS=DIR names a checkout of MQSim))' $(NAMES)
+peers: $(PROGRAMS) ## the same requests in MQSim, NVMeVirt, FEMU, checkouts in PEERS=DIR (minutes); NAMES='tpcc'
+	@APPROXFTL=$(PROGRAM) $(PYTHON) selftests/peers/peers.py '$(or $(PEERS),$(error PEERS=DIR names a folder with checkouts of MQSim, nvmevirt or FEMU))' $(NAMES)
 
 league: $(PROGRAM) ## policies ranked by write amplification beside the optimum (minutes): POLICIES='./mine.so' TRACES=DIR SEEDS=3
 	@APPROXFTL=$(PROGRAM) OPENBLAS_NUM_THREADS=1 $(PYTHON) selftests/league/league.py --output $(O)/league \

@@ -75,7 +75,7 @@ def theory_part() -> str:
 
 
 def summarise_peers(text: str) -> list[list[str]]:
-    """Return a row for each figure: MQSim's and ours as configured, and after the last change."""
+    """Return a row for each figure: the peer's and ours as configured, and after all changes."""
     found: dict[tuple[str, str], list[list[str]]] = {}
     for load, change, figure, theirs, ours, difference in (
             row for row in read_markdown_rows(text) if len(row) == 6 and row[0] != "load"):
@@ -94,11 +94,11 @@ def peers_part() -> str:
     rows = summarise_peers((DOCS / "peers.md").read_text("utf-8"))
     lost = sum(row[-1] == "no" for row in rows)
     return fill(f"Of {len(rows)} figures {sum(abs(float(row[4])) > LARGE for row in rows)} differ "
-                f"by more than {LARGE:g} % from MQSim as configured; {lost or 'none'} of the "
+                f"by more than {LARGE:g} % from the peer as configured; {lost or 'none'} of the "
                 "differences remains unexplained. A difference is explained if the results agree "
-                "after the named differences of the models have been taken away; [beside "
-                "MQSim](peers.md) has the steps.") + "\n\n" + \
-        table(("load", "figure", "MQSim", "here", "difference, %", "taken away", "then, %",
+                "after the named differences of the models have been taken away; [beside the "
+                "peers](peers.md) has the steps.") + "\n\n" + \
+        table(("load", "figure", "peer", "here", "difference, %", "taken away", "then, %",
                "explained"), rows, 1)
 
 

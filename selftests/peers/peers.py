@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Run one device and its requests in MQSim and in approxftl sim, and compare the results.
+"""Run one device and its requests in MQSim, NVMeVirt or FEMU and in approxftl sim, and compare.
 
-Each pair of runs begins with MQSim's own configuration. Each further step removes one difference of
-the models, in MQSim's files or in sim's options, until the results agree.
+Each pair of runs begins with equal configurations. Each further step removes one difference of the
+models, in the peer's files or settings or in sim's options, until the results agree.
 """
 
 import argparse
@@ -13,10 +13,16 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TOP)]
+
+from selftests.peers import layers  # noqa: E402
+
 BINARY = Path(os.environ.get("APPROXFTL", TOP / "build/approxftl")).absolute()
 #: Largest relative difference that needs no cause.
 BAR = 0.05
@@ -153,16 +159,10 @@ def measure_load_with_mqsim(peer: Path, pair: Pair, config: str, flow: Words) ->
     return found
 
 
-def measure_load_with_approxftl(peer: Path, pair: Pair, config: str,
-                                options: tuple[str, ...]) -> dict[str, float]:
-    load = (["--trace", str(peer / f"traces/{pair.trace}.trace"), "--fold"] if pair.trace else
-            ["--requests", str(pair.requests - pair.warmup), "--warmup", str(pair.warmup)])
-    with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
-        file.write(config)
-        file.flush()
-        done = subprocess.run([BINARY, "sim", "--config", file.name, *load, *options, "--json",
-                               "--quiet", "--histogram"], capture_output=True, text=True,
-                              check=False)
+def run_approxftl(*options: str) -> dict[str, float]:
+    """Run approxftl sim with these options and return its counts and latencies."""
+    done = subprocess.run([BINARY, "sim", *options, "--json", "--quiet", "--histogram"],
+                          capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"peers: {done.stderr.strip()}")
     run = json.loads(done.stdout)["runs"][0]
@@ -177,6 +177,26 @@ def measure_load_with_approxftl(peer: Path, pair: Pair, config: str,
             "write_amplification": counts["programmed_units"] / (counts["host_write_units"] or 1)}
 
 
+def measure_load_with_approxftl(peer: Path, pair: Pair, config: str,
+                                options: tuple[str, ...]) -> dict[str, float]:
+    load = (["--trace", str(peer / f"traces/{pair.trace}.trace"), "--fold"] if pair.trace else
+            ["--requests", str(pair.requests - pair.warmup), "--warmup", str(pair.warmup)])
+    with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
+        file.write(config)
+        file.flush()
+        return run_approxftl("--config", file.name, *load, *options)
+
+
+def print_figures(load: str, cause: str, figures: tuple[str, ...], theirs: dict[str, float],
+                  ours: dict[str, float]) -> bool:
+    """Print a row for each figure of two simulations; return true if all of them agree."""
+    errors = {name: ours[name] / theirs[name] - 1 for name in figures}
+    for name, error in errors.items():
+        print(f"| {load} | {cause} | {name} | {theirs[name]:.4g} | {ours[name]:.4g} "
+              f"| {100 * error:+.1f} |", flush=True)
+    return all(abs(error) <= BAR for error in errors.values())
+
+
 def compare_mqsim_with_approxftl(peer: Path, pair: Pair) -> bool:
     """Print the rows of two simulations; return true if both agree in the last row."""
     config = set_xml_elements((peer / "ssdconfig.xml").read_text(), LOGGED)
@@ -188,28 +208,72 @@ def compare_mqsim_with_approxftl(peer: Path, pair: Pair) -> bool:
         options += step.ours
         theirs = measure_load_with_mqsim(peer, pair, config, flow)
         ours = measure_load_with_approxftl(peer, pair, config, options)
-        errors = {name: ours[name] / theirs[name] - 1 for name in pair.figures}
-        agrees = all(abs(error) <= BAR for error in errors.values())
-        for name, error in errors.items():
-            print(f"| {pair.name} | {step.cause} | {name} | {theirs[name]:.4g} | {ours[name]:.4g} "
-                  f"| {100 * error:+.1f} |", flush=True)
+        agrees = print_figures(pair.name, step.cause, pair.figures, theirs, ours)
     return agrees
+
+
+def compare_layer_with_approxftl(pair: layers.Pair, checkout: Path) -> bool:
+    """Print the rows of a layer and of approxftl sim; return true if both agree in the last."""
+    settings = layers.DEVICE | pair.layer.settings
+    options: tuple[str, ...] = layers.OURS
+    agrees = False
+    with tempfile.TemporaryDirectory() as name:
+        trace = layers.write_csv_trace(pair.load, Path(name) / "trace.csv")
+        for number, step in enumerate(pair.steps):
+            settings, options = settings | step.settings, options + step.ours
+            place = Path(name) / str(number)
+            place.mkdir()
+            theirs = layers.run_layer(
+                layers.compile_layer(pair.layer, checkout, settings, place),
+                layers.generate_requests(pair.load))
+            agrees = print_figures(pair.name, step.cause, pair.figures, theirs,
+                                   run_approxftl(*trace, *options))
+    return agrees
+
+
+def find_checkouts(folder: Path) -> dict[str, Path]:
+    """Return the checkouts in a folder, by name of the peer; the folder may itself be MQSim's."""
+    marks = {"MQSim": "ssdconfig.xml"} | {layer.folder: layer.sources[0]
+                                          for layer in (layers.NVMEVIRT, layers.FEMU)}
+    found = {name: folder / name for name, mark in marks.items() if (folder / name / mark).exists()}
+    return {"MQSim": folder} if (folder / "ssdconfig.xml").exists() else found
+
+
+def list_comparisons(folder: Path, names: tuple[str, ...]) -> dict[str, Callable[[], bool]]:
+    """Return the comparisons with the peers in a folder whose names begin with the given words.
+
+    Each peer that the folder lacks is reported as skipped; the program ends if it has none.
+    """
+    found = find_checkouts(folder)
+    if not found:
+        sys.exit(f"peers: {folder} has no checkout of MQSim, nvmevirt or FEMU")
+    for name in ("MQSim", layers.NVMEVIRT.folder, layers.FEMU.folder):
+        if name not in found:
+            print(f"peers: skipped: {folder} has no {name}", file=sys.stderr)
+    every: dict[str, Callable[[], bool]] = {}
+    if "MQSim" in found:
+        every |= {pair.name: partial(compare_mqsim_with_approxftl, found["MQSim"], pair)
+                  for pair in PAIRS}
+    every |= {pair.name: partial(compare_layer_with_approxftl, pair, found[pair.layer.folder])
+              for pair in layers.PAIRS if pair.layer.folder in found}
+    every = {name: compare for name, compare in every.items() if name.startswith(names)}
+    if "MQSim" in found and not all(":" in name for name in every):
+        subprocess.run(["make", "-s", "-j2", "-C", found["MQSim"]], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return every
 
 
 def main() -> int:
     """Compare all pairs of simulations, or those whose names begin with the given words."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("peer", type=Path, help="a checkout of MQSim; it is built if needed")
+    parser.add_argument("peers", type=Path, help="folder with checkouts MQSim, nvmevirt and FEMU, "
+                        "or a checkout of MQSim; each is built if needed")
     parser.add_argument("names", nargs="*", default=[""])
     arguments = parser.parse_args()
-    if not (arguments.peer / "ssdconfig.xml").exists():
-        sys.exit(f"peers: {arguments.peer} is no checkout of MQSim: it has no ssdconfig.xml")
-    subprocess.run(["make", "-s", "-j2", "-C", arguments.peer], check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    print("| load | taken away, one after another | figure | MQSim | here | difference % |\n"
+    every = list_comparisons(arguments.peers.absolute(), tuple(arguments.names))
+    print("| load | taken away, one after another | figure | peer | here | difference % |\n"
           "| --- | --- | --- | ---: | ---: | ---: |")
-    wrong = [pair.name for pair in PAIRS if pair.name.startswith(tuple(arguments.names))
-             and not compare_mqsim_with_approxftl(arguments.peer.absolute(), pair)]
+    wrong = [name for name, compare in every.items() if not compare()]
     if wrong:
         print(f"peers: differences above 5 % without a cause: {', '.join(wrong)}", file=sys.stderr)
     return 1 if wrong else 0

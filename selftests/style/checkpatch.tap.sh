@@ -49,6 +49,11 @@ tables=$userspace,PARENTHESIS_ALIGNMENT
 # A list of PARAM() rows is a macro because it is expanded in two ways.
 lists=$ignored,COMPLEX_MACRO,MACRO_ARG_REUSE
 
+# $peers: messages to ignore in the harness of other emulators, which defines their functions
+peers=$tests,CAMELCASE,NEW_TYPEDEFS,AVOID_EXTERNS # names of FEMU and QEMU, and of the linker
+peers=$peers,AVOID_BUG,PRINTK_WITHOUT_KERN_LEVEL  # the definitions of BUG_ON() and printk()
+peers=$peers,COMPLEX_MACRO,PREFER_DEFINED_ATTRIBUTE_MACRO # OFF() declares an alias
+
 # $compat: messages to ignore in compat.h, which checks the kernel version by design
 compat=$ignored,LINUX_VERSION_CODE,CONSTANT_COMPARISON
 
@@ -98,7 +103,7 @@ check_folder()
 		echo "# checkpatch of $2: one file in $share, in turn $turn"
 	# shellcheck disable=SC2046 # style/text refuses file names with blanks
 	check_files "checkpatch of $2" "$1" \
-		$(sources_to_check "$2/*.[ch]" | grep -vx userspace/host/aftl-host.h | grep -v -e '-table\.h$' -e /compat.h -e /held-locks.h -e -codec.c -e dm-approxftl/store/trace.h |
+		$(sources_to_check "$2/*.[ch]" | grep -vx userspace/host/aftl-host.h | grep -v -e ^selftests/peers/ -e '-table\.h$' -e /compat.h -e /held-locks.h -e -codec.c -e dm-approxftl/store/trace.h |
 			grep -vxF "$with_lists" | in_turn "$2")
 }
 
@@ -129,6 +134,9 @@ check_files 'checkpatch of compat.h' "$compat" dm-approxftl/compat.h
 check_files 'checkpatch of held-locks.h' "$locks" selftests/kernel/held-locks.h
 check_files 'checkpatch of what calls zlib and zstd' "$codec" \
 	trace-tools/reader/trace-codec.c selftests/fuzz/fuzz-codec.c
+# shellcheck disable=SC2046 # style/text refuses file names with blanks
+check_files 'checkpatch of the harness of other emulators' "$peers" \
+	$(sources_to_check 'selftests/peers/*.[ch]')
 check_files 'checkpatch of trace.h' "$trace" dm-approxftl/store/trace.h
 # shellcheck disable=SC2046 # style/text refuses file names with blanks
 check_files 'checkpatch of tables of macro rows' "$tables" $(sources_to_check '*-table.h')
