@@ -288,12 +288,13 @@ def make_league_page(games: Games, store: Store, cells: Mapping[tuple[str, str],
                                                    for load in games.loads]) for entry in order],
                          "factor", 1.0))
     first = games.points[order[0], next(iter(games.loads)), games.seeds[0]]
-    tables = [{"caption": "Standing", "head": STANDING,
+    tables = [{"caption": "Standing", "head": STANDING, "first": True,
                "rows": make_ranking_rows(rows, len(games.loads))},
-              {"caption": "The optimum: write amplification", "head": OPTIMUM,
+              {"caption": "The optimum: write amplification", "head": OPTIMUM, "first": True,
                "rows": make_rows_of_optimum_bounds(games, store)}]
     tables += [{"caption": BY_KEY[key].title if key else "factor of the optimum",
-                "head": ["load", *order], "rows": make_table_of_measure(games, order, cells, key)}
+                "first": not key, "head": ["load", *order],
+                "rows": make_table_of_measure(games, order, cells, key)}
                for key in ("", *MEASURES)]
     return render_html_page(
         "study.html", "A league of policies", text=__doc__.partition("\n\n    league.py")[0],
