@@ -47,11 +47,11 @@ uint64_t peer_submit(bool write, uint64_t page)
 {
 	counted.programs += 2 * write;
 	counted.erases += page == 9;
-	return idle = max(idle, cpu_clock(0)) + SERVICE_NS;
+	return idle = max(idle, cpu_clock(0)) + (page == 8 ? 11 : 1) * SERVICE_NS;
 }
 struct peer_counts peer_counts(void) { return counted; }
 """
-REQUESTS = [("W", 9)] * 4 + [("W", 9), ("R", 1)] * 48
+REQUESTS = [("W", 9), ("R", 1)] * 25 + [("W", 8)] + [("W", 9)] * 49
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +64,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return layers.compile_layer(layer, folder, {"SERVICE_NS": "1000"}, folder)
 
 
-def test_closed_queue_measures_a_server_of_constant_time(server: Path) -> None:
-    """With 16 requests at one server each waits for the 15 before it."""
-    found = layers.run_layer(server, [("R", 0)] * 16 + REQUESTS, 16)
-    assert found == {"pages": 10, "requests": 100, "writes": 52, "programs": 104, "erases": 52,
-                     "mean_us": 16, "p99_us": 16, "iops": pytest.approx(1e6 * 100 / 115, rel=1e-4),
+def test_closed_queue_measures_a_server_of_known_times(server: Path) -> None:
+    """Each of 16 requests waits for 15 others; one that takes 11 us delays those behind it."""
+    found = layers.run_layer(server, [("W", 9)] * 16 + REQUESTS, 16)
+    assert found == {"pages": 10, "requests": 100, "writes": 75, "programs": 150, "erases": 74,
+                     "mean_us": 17.6, "p99_us": 26, "iops": pytest.approx(8e5, rel=1e-4),
                      "write_amplification": 2}
 
 
