@@ -285,7 +285,8 @@ TAP_TEST(geometry_and_history_parameters_cannot_be_changed)
 	char sentence[60];
 	unsigned int i;
 
-	test_open_demo_profile(&device, "approxftl", "op=60 blocks=48 bits=2 read_cache=1MiB");
+	test_open_demo_profile(&device, "approxftl",
+			       "op=60 blocks=48 bits=2 read_cache=1MiB placement_handles=2");
 	save_idle_device(&bytes);
 	for (i = 0; i < aftl_param_count(); i++) {
 		int ret = reload_device_with_changed_param(&bytes, i);
