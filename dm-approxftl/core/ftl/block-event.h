@@ -17,8 +17,8 @@ enum aftl_block_event {
 	AFTL_BLOCK_EVENTS,
 };
 
-/* Limit of handlers of an event, with the NULL that ends them. */
-#define AFTL_BLOCK_HANDLERS_MAX 5
+/* Array size for the handlers of an event and the NULL that ends them; four are used at most. */
+#define AFTL_BLOCK_HANDLERS_MAX 8
 
 typedef void (*aftl_block_handler)(struct aftl *ftl, struct aftl_lun *lun,
 				   struct aftl_block *block);

@@ -654,6 +654,18 @@ static noinline void commit_program_without_lpns(struct aftl *ftl, struct aftl_l
 		aftl_fine_pending_add_word_line(ftl, lun, need, placement, payload);
 }
 
+/* After a program to @block: close the block if it is due, else tell modules of the program. */
+static inline void finish_program_of_block(struct aftl *ftl, struct aftl_lun *lun,
+					   struct aftl_block *block)
+{
+	if (!block_must_be_closed(ftl, lun, block)) {
+		aftl_block_event_notify(&ftl->block_events, AFTL_ON_PROGRAM, ftl, lun, block);
+		return;
+	}
+	aftl_lun_drop_open_block_pointer(lun, block);
+	aftl_block_close(ftl, block);
+}
+
 void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
 			 const struct aftl_program_request *need,
 			 const struct aftl_placement *placement, const struct aftl_payload *payload)
@@ -668,12 +680,7 @@ void aftl_program_commit(struct aftl *ftl, struct aftl_lun *lun,
 	}
 	count_program_in_stats(ftl, need, placement, payload);
 	store_payload_of_program(ftl, lun, need, placement, payload);
-	if (!block_must_be_closed(ftl, lun, block)) {
-		aftl_block_event_notify(&ftl->block_events, AFTL_ON_PROGRAM, ftl, lun, block);
-		return;
-	}
-	aftl_lun_drop_open_block_pointer(lun, block);
-	aftl_block_close(ftl, block);
+	finish_program_of_block(ftl, lun, block);
 }
 
 /*
@@ -713,10 +720,7 @@ void aftl_program_commit_copyback(struct aftl *ftl, struct aftl_lun *lun,
 	*word = aftl_lpn_word(need->lpn, level);
 	aftl_oob_record_store_origin(ftl, block, ppn, record, origin);
 	aftl_l2p_relocate(ftl, lun, lun->reloc.from, from, block, need->lpn, ppn, level);
-	if (block_must_be_closed(ftl, lun, block)) {
-		aftl_lun_drop_open_block_pointer(lun, block);
-		aftl_block_close(ftl, block);
-	}
+	finish_program_of_block(ftl, lun, block);
 }
 
 void aftl_program_parity(struct aftl *ftl, struct aftl_lun *lun,
