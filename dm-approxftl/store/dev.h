@@ -425,10 +425,10 @@ void aftl_dev_drain_queue(struct aftl_dev *dev);
  * @work: the worker
  *
  * As soon as @node is in @list, the worker may end the bio of the transfer, after which @dev may be
- * freed. But the worker takes @lock before it ends a bio, so @dev exists until the caller has
- * released @lock.
+ * freed. But the worker takes @dev->lock before it ends a bio, so @dev exists until the caller has
+ * released @dev->lock.
  *
- * Context: any, under @lock.
+ * Context: any, under @dev->lock.
  */
 void aftl_dev_add_to_worker_list(struct aftl_dev *dev, struct llist_node *node,
 				 struct llist_head *list, struct workqueue_struct *workers,

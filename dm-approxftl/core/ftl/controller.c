@@ -241,7 +241,6 @@ static void compute_command_pool_sizes(struct aftl *ftl)
 	ftl->pending_mask = (1U << fls64(2 * ftl->write_commands - 1)) - 1;
 }
 
-/* Derive all values that follow from the configuration. */
 /*
  * Return true if a copyback relocates one logical page, and neither an optional part of the
  * controller nor a callback of the host takes part in it.
@@ -253,6 +252,7 @@ static bool is_copyback_plain(const struct aftl *ftl)
 	       !ftl->ops->copy && !ftl->ops->programmed;
 }
 
+/* Derive all values that follow from the configuration. */
 void aftl_apply_config(struct aftl *ftl)
 {
 	const struct aftl_config *config = &ftl->config;

@@ -97,9 +97,10 @@ struct aftl {
 	bool reads_are_tracked;
 	/* True if array operations, host reads or accepted writes are reported to anybody. */
 	bool array_is_observed;
-	bool plain_copyback; /* copybacks can take their short path, see is_copyback_plain() */
 	bool reads_are_observed;
 	bool writes_are_observed;
+	/* No optional part or callback of the host takes part in programs: is_copyback_plain(). */
+	bool plain_copyback;
 	struct aftl_wait_state *waits;
 	struct aftl_superblock_state *superblocks;
 	/* The superblocks of a die group as entries of struct aftl_block, for victim selectors. */

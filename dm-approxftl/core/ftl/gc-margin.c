@@ -11,8 +11,9 @@
 #include "core/ftl/lun.h"
 
 /*
- * Erases of a LUN in a period. A margin that has become too small delays the writes of one block;
- * so many erases later this block is too rare to move the p99 of the response time.
+ * Erases of a LUN in a period. The margin may shrink once in a period; if it becomes too small, the
+ * writes of one block are delayed. With 256 erases in a period, such writes are less than 1 % of
+ * all, so that they do not move the p99 of the response time.
  */
 #define MARGIN_PERIOD 256
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a policy sees when it selects a victim block, a LUN or an idle-time task. */
+/* The candidates among which a policy selects a victim block, a LUN or an idle-time task. */
 #ifndef AFTL_SELECTION_H
 #define AFTL_SELECTION_H
 
