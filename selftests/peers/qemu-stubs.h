@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What FEMU's translation layer needs of QEMU and of FEMU's NVMe controller, whose nvme.h is left
- * out: the members that the layer reads. A member that is not set keeps its feature switched off.
+ * Functions of QEMU that FEMU's translation layer calls, and, instead of FEMU's nvme.h, structures
+ * with the members that the layer reads. A member that nobody sets keeps its feature switched off.
  */
 #ifndef PEERS_QEMU_STUBS_H
 #define PEERS_QEMU_STUBS_H

@@ -351,7 +351,7 @@ def measure_device(device: Device, files: dict[str, Path], results: Path, *, yes
         if reason:
             raise Refusal(f"{device.path}: {reason}")
         with open_device_exclusively(device) as descriptor:
-            # What an interrupted measurement has written may be overwritten.
+            # The data of an interrupted measurement of this drive may be overwritten.
             refuse_device_with_data(device, descriptor, overwrite or measured)
             if not yes:
                 confirm_overwriting(device)
