@@ -37,7 +37,8 @@ sources_to_check()
 sources_in_turn()
 {
 	share=${AFTL_PHASE:-1/1}
-	changed=$(git diff --name-only HEAD~1 -- "$@" 2>/dev/null || :)
+	changed=$(git diff --name-only HEAD~1 -- "$@" 2>/dev/null
+		git ls-files --others --exclude-standard -- "$@" 2>/dev/null) || :
 	sources_to_check "$@" |
 		awk -v "share=${share%/*}" -v "shares=${share#*/}" -v "changed=$changed" '
 			BEGIN { for (i = split(changed, names, "\n"); i > 0; i--) differs[names[i]] }

@@ -124,7 +124,7 @@ def test_installed_manual_pages_are_found(installed_tree: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.in_turn
+@pytest.mark.in_turn("prefix")
 def test_programs_installed_under_a_prefix_need_no_source_tree(tmp_path: Path) -> None:
     """The verbs lab, demo and report work without the source tree and with an empty /usr/src."""
     prefix = tmp_path / "Übungen"
@@ -228,7 +228,7 @@ def unpacked_kernels() -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.in_turn
+@pytest.mark.in_turn("DKMS")
 def test_dkms_builds_the_module(installed_tree: Path, tmp_path: Path) -> None:
     """DKMS builds the module for one kernel; the tests kernel-build cover all kernels."""
     known = next((mark.parent for mark in unpacked_kernels().glob("*/own-series")), None)

@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# checkpatch --strict must not complain about any C file. checkpatch takes a second for 1,200 lines.
-# The first run on a machine checks all kernel files but only a third of the others.
-# Later runs, and those with AFTL_ALL=1, check all files.
+# checkpatch --strict must not complain about any C file. checkpatch takes a second for 1,200 lines,
+# so one `make check` has the files that the commit changed and a sixth of the others.
 set -u
 . selftests/lib/tap.sh
 . selftests/lib/sources.sh
@@ -84,27 +83,15 @@ check()
 		anew "$(cat "$0" "${checkpatch%/*}"/* | sha256sum)" speak "$types"
 }
 
-turn=$(git rev-list --count HEAD 2>/dev/null) || turn=0
-begun=$(silences)/checkpatch-has-begun
-# With AFTL_FAST all changed files are checked, and no other files.
-[ -z "${AFTL_ALL:-}${AFTL_FAST:-}" ] && [ ! -e "$begun" ] && share=3 || share=1
-
-# in_turn FOLDER: select the share of the files on standard input that this run checks
-in_turn()
-{
-	awk -v "turn=$turn" -v "share=$([ "$1" = dm-approxftl ] && echo 1 || echo "$share")" \
-		'NR % share == turn % share'
-}
-
 # check_folder TYPES FOLDER: run checkpatch on a folder's C files, ignoring messages of these TYPES
 check_folder()
 {
-	[ "$2" = dm-approxftl ] || [ "$share" -eq 1 ] ||
-		echo "# checkpatch of $2: one file in $share, in turn $turn"
 	# shellcheck disable=SC2046 # style/text refuses file names with blanks
 	check_files "checkpatch of $2" "$1" \
-		$(sources_to_check "$2/*.[ch]" | grep -vx userspace/host/aftl-host.h | grep -v -e ^selftests/peers/ -e '-table\.h$' -e /compat.h -e /held-locks.h -e -codec.c -e dm-approxftl/store/trace.h |
-			grep -vxF "$with_lists" | in_turn "$2")
+		$(sources_in_turn "$2/*.[ch]" | grep -vx userspace/host/aftl-host.h | grep -v -e ^selftests/peers/ -e '-table\.h$' -e /compat.h -e /held-locks.h -e -codec.c -e dm-approxftl/store/trace.h |
+			grep -vxF "$with_lists")
+	skip_the_rest "checkpatch of $2" "$(sources_in_turn "$2/*.[ch]" | wc -l)" \
+		"$(sources_to_check "$2/*.[ch]" | wc -l)"
 }
 
 # check_files NAME TYPES FILE...: run checkpatch on the files, ignoring messages of these TYPES
@@ -129,20 +116,18 @@ check_folder "$tests" selftests
 check_folder "$tools" trace-tools
 # shellcheck disable=SC2046 # style/text refuses file names with blanks
 check_files 'checkpatch of lists of parameters and of loops' "$lists" \
-	$(sources_to_check 'dm-approxftl/*.[ch]' | grep -xF "$with_lists")
+	$(sources_in_turn 'dm-approxftl/*.[ch]' | grep -xF "$with_lists")
 check_files 'checkpatch of compat.h' "$compat" dm-approxftl/compat.h
 check_files 'checkpatch of held-locks.h' "$locks" selftests/kernel/held-locks.h
 check_files 'checkpatch of what calls zlib and zstd' "$codec" \
 	trace-tools/reader/trace-codec.c selftests/fuzz/fuzz-codec.c
 # shellcheck disable=SC2046 # style/text refuses file names with blanks
 check_files 'checkpatch of the harness of other emulators' "$peers" \
-	$(sources_to_check 'selftests/peers/*.[ch]')
+	$(sources_in_turn 'selftests/peers/*.[ch]')
 check_files 'checkpatch of trace.h' "$trace" dm-approxftl/store/trace.h
 # shellcheck disable=SC2046 # style/text refuses file names with blanks
-check_files 'checkpatch of tables of macro rows' "$tables" $(sources_to_check '*-table.h')
+check_files 'checkpatch of tables of macro rows' "$tables" $(sources_in_turn '*-table.h')
 [ ! -e "$checkpatch" ] ||
 	ktap_test_silent 'checkpatch accepts the host header' \
 		check "$host" userspace/host/aftl-host.h
-# Note that a first run has passed, so that the next run checks all files.
-[ -n "${AFTL_FAST:-}" ] || [ ! -d "${begun%/*}" ] || touch "$begun"
 ktap_finished
