@@ -21,7 +21,7 @@ from selftests.reports.support import (
     simulate_to_file,
 )
 
-from approxftl_tools import digits_told, papers, study_plan
+from approxftl_tools import digit_recognition, papers, study_plan
 from approxftl_tools.paper_measures import VALUES
 from approxftl_tools.study_figure import figure_specs, list_stored_network_accuracies
 from approxftl_tools.study_streams import Setting, resolve_quick_or_full_values
@@ -116,12 +116,12 @@ def test_a_figure_without_its_package_is_left_out(monkeypatch: pytest.MonkeyPatc
 
 def test_more_flipped_bits_let_a_network_recognise_fewer_digits(
         monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(digits_told, "SEEDS", 1)
-    monkeypatch.setattr(digits_told, "DRAWS", 1)
-    found = [digits_told.mean_accuracy("int8", 8, rate) for rate in (0.0, 0.05, 0.4)]
+    monkeypatch.setattr(digit_recognition, "SEEDS", 1)
+    monkeypatch.setattr(digit_recognition, "DRAWS", 1)
+    found = [digit_recognition.mean_accuracy("int8", 8, rate) for rate in (0.0, 0.05, 0.4)]
     mean = [one.mean for one in found]
     assert mean[0] > 95 and mean[0] > mean[1] > mean[2] and mean[2] < 50
-    alone = [digits_told.mean_accuracy("int8", 8, 0.4, layer).mean for layer in range(3)]
+    alone = [digit_recognition.mean_accuracy("int8", 8, 0.4, layer).mean for layer in range(3)]
     assert all(mean[2] < one < mean[0] for one in alone) and len(set(alone)) == 3
 
 

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from selftests.lib.programs import BUILD, Done, run_program
 
-from approxftl_tools import digits_told, study_plan, study_streams, study_table
+from approxftl_tools import digit_recognition, study_plan, study_streams, study_table
 from approxftl_tools.command import Refusal
 from approxftl_tools.figure_file import read_figure_style, render_figure
 from approxftl_tools.statistics import Estimate
@@ -203,7 +203,7 @@ def test_neural_networks_are_measured_at_the_error_rates_of_their_policy(
     monkeypatch.setattr(study_table.Group, "estimate_mean_over_seeds", lambda self, key: Estimate(
         1e-3 * float(self.varied["approx-share"].rstrip("%")) * (self.varied["policy"] == "vth_b"),
         None, 2))
-    monkeypatch.setattr(digits_told, "mean_accuracy",
+    monkeypatch.setattr(digit_recognition, "mean_accuracy",
                         lambda kind, planes, rate, layer: Estimate(rate, None, 1))
     found = read_figure_marks(finished_study, tmp_path,
                               NETWORK.replace("}", ', policy = "vth_b" }') % ("int8", 8))

@@ -351,7 +351,7 @@ def select_axis_values_of_network_runs(one: dict[str, Any]) -> dict[str, str]:
 
 def network_accuracies(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
     """Yield the accuracy of networks at the simulated bit error rates."""
-    told = import_module("approxftl_tools.digits_told").mean_accuracy
+    told = import_module("approxftl_tools.digit_recognition").mean_accuracy
     for one in spec.table["networks"]:
         own = select_axis_values_of_network_runs(one)
         for group in groups:
@@ -365,7 +365,7 @@ def network_accuracies(spec: Spec, groups: Sequence[Group]) -> Iterator[Mark]:
 def accuracy_in_report(report: dict[str, Any], one: dict[str, Any]) -> float | None:
     """Return a network's accuracy (%) in a report of approxftl app weights; None if it has none."""
     setup, labels = report["parameters"], report["labels"]
-    hidden = import_module("approxftl_tools.digits_told").HIDDEN
+    hidden = import_module("approxftl_tools.digit_recognition").HIDDEN
     if "share" not in report or set(setup["levels"]) - {1} or (
             setup["type"], setup["planes"], setup.get("hidden")) != (
             one["type"], one["planes"], hidden) or not (

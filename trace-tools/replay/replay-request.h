@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A request of a replay: the feeder prepares it, the pilot issues it, the scribe checks it and logs
- * it.
+ * A request of a replay. The feeder prepares it, the submitter issues it, the logger checks it and
+ * writes it to the log.
  *
- * Feeder, pilot and scribe are threads, so that neither reading the stream and generating data nor
- * checking and logging delays a request.
+ * Feeder, submitter and logger are threads, so that no request is delayed while the next one is
+ * read and its data are generated, or while others are checked.
  */
 #ifndef AFTL_REPLAY_REQUEST_H
 #define AFTL_REPLAY_REQUEST_H

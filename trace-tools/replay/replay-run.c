@@ -35,7 +35,7 @@ void replay_run_release(struct replay_run *run)
 	free(run->requests);
 }
 
-/* Start a thread with signals blocked: only the pilot (issuing) thread handles them. */
+/* Start a thread with signals blocked: only the submitting thread handles them. */
 static int start_replay_thread(pthread_t *id, void *(*body)(void *argument), struct replay_run *run,
 			       struct aftl_error *error)
 {
@@ -73,22 +73,22 @@ static int run_replay_threads(struct replay_run *run, struct aftl_error *error)
 int replay_run_execute_phase(struct replay_run *run, const struct request_source *source,
 			     u32 closed_depth, struct aftl_error *error)
 {
-	pthread_t scribe;
+	pthread_t logger;
 	int ret;
 
 	run->source = *source;
 	run->closed_depth = closed_depth;
 	run->feeder_error.text[0] = '\0';
 	atomic_store(&run->fed, false);
-	atomic_store(&run->flown, false);
+	atomic_store(&run->all_submitted, false);
 	atomic_store(&run->stopping, false);
 	data_buffers_allow_allocation(&run->buffers);
-	ret = start_replay_thread(&scribe, log_completed_requests_thread, run, error);
+	ret = start_replay_thread(&logger, log_completed_requests_thread, run, error);
 	if (ret)
 		return ret;
 	ret = run_replay_threads(run, error);
-	atomic_store(&run->flown, true);
-	pthread_join(scribe, NULL);
+	atomic_store(&run->all_submitted, true);
+	pthread_join(logger, NULL);
 	if (!ret && run->feeder_error.text[0]) {
 		*error = run->feeder_error;
 		ret = -EINVAL;

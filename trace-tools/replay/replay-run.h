@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * State of a replay, shared by its three threads: feeder, pilot and scribe.
+ * State of a replay, shared by its three threads: feeder, submitter and logger.
  */
 #ifndef AFTL_REPLAY_RUN_H
 #define AFTL_REPLAY_RUN_H
@@ -42,17 +42,17 @@ struct request_source {
  * @source: iterator over the requests
  * @requests: all requests
  * @request_count: number of requests, a power of two
- * @spare: unused requests, from the scribe to the feeder
+ * @spare: unused requests, from the logger to the feeder
  * @spare_count: number of requests in @spare
- * @ready: prepared requests, from the feeder to the pilot
- * @ended: completed requests, from the pilot to the scribe
+ * @ready: prepared requests, from the feeder to the submitter
+ * @ended: completed requests, from the submitter to the logger
  * @fed: the feeder has put its last request into @ready
- * @flown: the pilot has put its last request into @ended
+ * @all_submitted: the submitter has put its last request into @ended
  * @stopping: no more requests may be prepared or issued
  * @feeder_error: error that stopped the feeder, or an empty text
- * @report: report that the scribe adds to
- * @log: log that the scribe writes, or NULL
- * @progress: progress display of the scribe
+ * @report: report that the logger adds to
+ * @log: log that the logger writes, or NULL
+ * @progress: progress display of the logger
  */
 struct replay_run {
 	const struct replay_options *options;
@@ -71,7 +71,7 @@ struct replay_run {
 	struct replay_queue ready;
 	struct replay_queue ended;
 	atomic_bool fed;
-	atomic_bool flown;
+	atomic_bool all_submitted;
 	atomic_bool stopping;
 	struct aftl_error feeder_error;
 	struct replay_report *report;
@@ -97,8 +97,8 @@ void *prepare_replay_requests_thread(void *argument);
 void *log_completed_requests_thread(void *argument);
 
 /*
- * Raise the priority of the calling helper thread, if permitted: a late helper delays the pilot,
- * the thread that issues requests.
+ * Raise the priority of the calling helper thread, if permitted: a late helper delays the
+ * submitter.
  */
 void raise_helper_thread_priority(const struct replay_run *run);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The pilot thread issues requests when they are due; it does nothing else, to be punctual. */
+/* The submitting thread issues requests when they are due; it does nothing else, to be punctual. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <sys/mman.h>
@@ -9,7 +9,7 @@
 #include "machine-clock.h"
 #include "replay-run.h"
 
-/* Time from the start of the pilot thread to time 0 of the request stream. */
+/* Time from the start of the submitting thread to time 0 of the request stream. */
 #define RUN_UP_NS 20000000
 /* Time limit for preparing requests before the replay begins, and the polling interval. */
 #define AHEAD_NS 2000000000
@@ -19,7 +19,7 @@
 /* Polling interval while no prepared request is available. */
 #define STARVING_NS 100000
 
-struct pilot {
+struct submitter {
 	struct replay_run *run;
 	const struct engine_type *type;
 	struct engine *engine;
@@ -48,13 +48,13 @@ static void record_expected_content(struct replay_run *run, struct replay_reques
 		expected_data_begin_read(&run->expected, first, count, request->floors);
 }
 
-static void reap_completed_requests(struct pilot *pilot)
+static void reap_completed_requests(struct submitter *submitter)
 {
-	struct replay_run *run = pilot->run;
+	struct replay_run *run = submitter->run;
 	struct replay_request *request;
 
-	while (pilot->under_way && (request = pilot->type->reap(pilot->engine))) {
-		pilot->under_way--;
+	while (submitter->under_way && (request = submitter->type->reap(submitter->engine))) {
+		submitter->under_way--;
 		if (run->verifies && does_replay_request_change_data(request))
 			expected_data_end_write(&run->expected,
 						first_unit_of_replay_request(run, request),
@@ -65,41 +65,41 @@ static void reap_completed_requests(struct pilot *pilot)
 	}
 }
 
-/* Return: when the pilot thread has to look for work again; 0 if @request can be submitted. */
-static u64 next_wakeup_time(const struct pilot *pilot, const struct replay_request *request)
+/* Return: when the submitting thread has to look for work again; 0 if @request can be submitted. */
+static u64 next_wakeup_time(const struct submitter *submitter, const struct replay_request *request)
 {
 	u64 now = machine_clock_now_ns();
 	u64 due;
 
 	if (!request)
-		return now + (atomic_load(&pilot->run->fed) ? LOOK_UP_NS : STARVING_NS);
-	if (pilot->under_way == pilot->depth)
+		return now + (atomic_load(&submitter->run->fed) ? LOOK_UP_NS : STARVING_NS);
+	if (submitter->under_way == submitter->depth)
 		return now + LOOK_UP_NS;
-	due = pilot->begin_ns + request->due_ns;
+	due = submitter->begin_ns + request->due_ns;
 	return due > now ? min(due, now + LOOK_UP_NS) : 0;
 }
 
 /* Sleep until shortly before the time @moment (option --spin), then poll without sleeping. */
-static void wait_until_wakeup_time(struct pilot *pilot, u64 moment)
+static void wait_until_wakeup_time(struct submitter *submitter, u64 moment)
 {
-	u64 spin_ns = pilot->run->options->spin_ns;
+	u64 spin_ns = submitter->run->options->spin_ns;
 
 	if (machine_clock_get_ns_until_time(moment) > spin_ns)
-		pilot->type->wait(pilot->engine, moment - spin_ns);
+		submitter->type->wait(submitter->engine, moment - spin_ns);
 	else
-		pilot->type->wait(pilot->engine, 0);
+		submitter->type->wait(submitter->engine, 0);
 }
 
-static bool has_replay_finished(const struct pilot *pilot)
+static bool has_replay_finished(const struct submitter *submitter)
 {
 	/* Read @fed before the queue: the feeder queues its last request, then sets @fed. */
-	return !pilot->under_way && atomic_load(&pilot->run->fed) &&
-	       !replay_queue_peek(&pilot->run->ready);
+	return !submitter->under_way && atomic_load(&submitter->run->fed) &&
+	       !replay_queue_peek(&submitter->run->ready);
 }
 
-static void submit_replay_request_or_wait(struct pilot *pilot)
+static void submit_replay_request_or_wait(struct submitter *submitter)
 {
-	struct replay_run *run = pilot->run;
+	struct replay_run *run = submitter->run;
 	struct replay_request *request = replay_queue_peek(&run->ready);
 	u64 moment;
 
@@ -111,17 +111,17 @@ static void submit_replay_request_or_wait(struct pilot *pilot)
 		replay_queue_put(&run->ended, request);
 		return;
 	}
-	moment = next_wakeup_time(pilot, request);
+	moment = next_wakeup_time(submitter, request);
 	if (!request || moment) {
-		wait_until_wakeup_time(pilot, moment);
+		wait_until_wakeup_time(submitter, moment);
 	} else {
 		replay_queue_drop_first(&run->ready);
-		if (pilot->run->verifies)
-			record_expected_content(pilot->run, request);
-		pilot->under_way++;
-		pilot->type->submit(pilot->engine, request);
+		if (submitter->run->verifies)
+			record_expected_content(submitter->run, request);
+		submitter->under_way++;
+		submitter->type->submit(submitter->engine, request);
 	}
-	reap_completed_requests(pilot);
+	reap_completed_requests(submitter);
 }
 
 void lock_pages_in_memory(void)
@@ -131,7 +131,7 @@ void lock_pages_in_memory(void)
 
 /*
  * Use exact timers and, if permitted, a real-time priority, so that other threads do not delay a
- * request that is due. Threads that the pilot creates do not inherit the priority.
+ * request that is due. Threads that the submitter creates do not inherit the priority.
  */
 static int raise_thread_priority(const struct replay_options *options, struct aftl_error *error)
 {
@@ -147,22 +147,22 @@ static int raise_thread_priority(const struct replay_options *options, struct af
 	return 0;
 }
 
-static int open_engine(struct pilot *pilot, struct aftl_error *error)
+static int open_engine(struct submitter *submitter, struct aftl_error *error)
 {
-	const struct replay_options *options = pilot->run->options;
+	const struct replay_options *options = submitter->run->options;
 	struct engine_config config = {
-		.target = &pilot->run->target,
+		.target = &submitter->run->target,
 		.depth = (u32)options->limit,
 		.threads = (u32)options->threads,
-		.begin_ns = pilot->begin_ns,
+		.begin_ns = submitter->begin_ns,
 	};
 
-	return pilot->type->open(&pilot->engine, &config, error);
+	return submitter->type->open(&submitter->engine, &config, error);
 }
 
 int run_replay_loop(struct replay_run *run, struct aftl_error *error)
 {
-	struct pilot pilot = {
+	struct submitter submitter = {
 		.run = run,
 		.type = run->engine_type,
 		.depth = run->closed_depth ? run->closed_depth : (u32)run->options->limit,
@@ -182,13 +182,13 @@ int run_replay_loop(struct replay_run *run, struct aftl_error *error)
 		} while (ready > before && !atomic_load(&run->fed) && !is_stop_requested() &&
 			 machine_clock_now_ns() < end);
 	}
-	pilot.begin_ns = machine_clock_now_ns() + RUN_UP_NS;
-	ret = open_engine(&pilot, error);
+	submitter.begin_ns = machine_clock_now_ns() + RUN_UP_NS;
+	ret = open_engine(&submitter, error);
 	if (!ret)
 		ret = raise_thread_priority(run->options, error);
-	while (!ret && !has_replay_finished(&pilot))
-		submit_replay_request_or_wait(&pilot);
-	if (pilot.engine)
-		pilot.type->close(pilot.engine);
+	while (!ret && !has_replay_finished(&submitter))
+		submit_replay_request_or_wait(&submitter);
+	if (submitter.engine)
+		submitter.type->close(submitter.engine);
 	return ret;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The scribe thread checks and logs completed requests, and recycles their memory. */
+/* The logging thread checks and logs completed requests, and recycles their memory. */
 #include <stdlib.h>
 
 #include "machine-clock.h"
 #include "replay-run.h"
 
-/* Intervals at which the scribe thread looks for completed requests, and flushes the log. */
+/* Intervals at which the logging thread looks for completed requests, and flushes the log. */
 #define PAUSE_NS 5000000
 #define FLUSH_NS 100000000
 
@@ -105,7 +105,7 @@ void *log_completed_requests_thread(void *argument)
 
 	raise_helper_thread_priority(run);
 	while (!last) {
-		last = atomic_load(&run->flown);
+		last = atomic_load(&run->all_submitted);
 		log_completed_replay_requests(run);
 		flush_log_if_due(run, &flushed_ns);
 		if (!last)
