@@ -4,6 +4,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from selftests.sim.support import Record, run_approxftl, write_trace
@@ -86,3 +87,40 @@ def test_a_run_without_simulated_time_is_reported() -> None:
                                   "--requests=1000").err
     assert words not in run_approxftl("sim", "--requests=1000").err
     assert words not in run_approxftl("sim", "--requests=0").err
+
+
+#: Reads at a stride of all dies, of a device that programs three pages at once.
+STRIDED = ("--channels=8", "--chips=1", "--planes=2", "--plane_mode=wide", "--page=16KiB",
+           "--multi_plane_read=off", "--bits=3", "--one_shot=on", "--word_lines=4", "--layers=3",
+           "--blocks=32", "--op=25%", "--buffer=8MiB", "--write-share=0", "--workload=sequential",
+           "--stride=256KiB", "--depth=16", "--requests=2000", "--json", "--quiet")
+
+
+def simulate_strided_reads(*options: str) -> dict[str, Any]:
+    done = run_approxftl("sim", *STRIDED, *options)
+    assert done.code == 0, done.err
+    document: dict[str, Any] = json.loads(done.out)
+    return document
+
+
+def test_a_fill_by_the_host_writes_the_footprint_before_the_statistics() -> None:
+    whole = simulate_strided_reads("--fill=none", "--host-fill=32", "--verify")
+    arrivals, counters = whole["stream"], whole["runs"][0]["counters"]
+    assert (arrivals["host_fill_depth"], arrivals["host_fill_bytes"]) == (32, 131072)
+    assert not counters["host_write_requests"] and not counters["array_programs"]
+    assert counters["host_read_units"] == counters["array_reads"] == 2000
+    half = simulate_strided_reads("--fill=none", "--host-fill=4", "--host-fill-size=1MiB",
+                                  "--footprint=50%", "--block-table")
+    assert sum(half["runs"][0]["block_table"]["valid_units"]) == half["geometry"]["units"] // 2
+
+
+@pytest.mark.parametrize(("allocate", "depth", "equal"), [
+    ("rotate", 32, True), ("least_busy", 1, True), ("least_busy", 32, False)])
+def test_a_fill_by_the_host_places_data_where_its_writes_go(
+        allocate: str, depth: int, equal: bool) -> None:
+    """Under load, the least busy die is not always the next one, as it is in the instant fill."""
+    instant, written = (
+        simulate_strided_reads(f"--allocate={allocate}", *fill)["runs"][0]["simulated_ns"]
+        for fill in (("--fill=sequential",), ("--fill=none", f"--host-fill={depth}")))
+    assert (written == instant) == equal
+    assert equal or written < 0.95 * instant

@@ -22,7 +22,7 @@ static const struct relation needs[] = {
 	{ "stripes", "raid" },	      { "stripe-hold", "raid" },
 	{ "queue-by", "trace" },      { "tenant-size", "tenants" },
 	{ "tenant-write-share", "tenants" },
-	{ "beside-size", "beside-rate" },
+	{ "beside-size", "beside-rate" }, { "host-fill-size", "host-fill" },
 	{ "rate-between", "burst-off" },
 };
 
@@ -47,6 +47,7 @@ static const struct relation excludes[] = {
 	{ "raid", "page-map" },	      { "raid", "die-dies" },
 	{ "load", "profile" },	      { "load", "policy" },	     { "quiet", "progress" },
 	{ "fault-script", "change" }, { "raid", "fault-script" },
+	{ "raid", "host-fill" },	      { "load", "host-fill" },
 	{ "jobs", "timeline" },	      { "raid", "change" },	     { "change", "timeline" },
 };
 
@@ -191,7 +192,8 @@ static int check_loaded_policies(const struct sim_options *options, struct aftl_
  */
 static int check_offline_optimum_option(const struct sim_options *options, struct aftl_error *error)
 {
-	static const char *const others[] = { "raid", "tenants", "beside-rate", "change", "load" };
+	static const char *const others[] = { "raid", "tenants", "beside-rate", "change", "load",
+					      "host-fill" };
 
 	if (!options->yardstick)
 		return 0;
@@ -234,6 +236,7 @@ static const struct {
 	{ "page-map", "it numbers the blocks of one FTL" },
 	{ "slowest", "it observes the dies of one FTL" },
 	{ "beside-rate", "such a writer waits for one FTL" },
+	{ "host-fill", "it fills one FTL" },
 };
 
 static int check_shard_options(const struct sim_options *options, struct aftl_error *error)
@@ -242,6 +245,18 @@ static int check_shard_options(const struct sim_options *options, struct aftl_er
 		if (sim_did_user_set_option(options, one_shard[i].option))
 			return aftl_fail(error, -EINVAL, "--%s: %s; set shards 1",
 					 one_shard[i].option, one_shard[i].why);
+	return 0;
+}
+
+/* The host can write a whole device in order only if the device is empty and has no zones. */
+static int check_host_fill_option(const struct sim_options *options, struct aftl_error *error)
+{
+	if (!options->host_fill)
+		return 0;
+	if (options->params.fill != AFTL_FILL_NONE)
+		return aftl_fail(error, -EINVAL, "--host-fill needs --fill none");
+	if (options->params.zoned)
+		return aftl_fail(error, -EINVAL, "--host-fill: the device has zones; set zoned 0");
 	return 0;
 }
 
@@ -292,5 +307,7 @@ int option_rules_check(struct sim_options *options, struct aftl_error *error)
 		ret = check_shard_options(options, error);
 	if (!ret)
 		ret = check_offline_optimum_option(options, error);
+	if (!ret)
+		ret = check_host_fill_option(options, error);
 	return ret ? ret : check_file_option_conflicts(options, error);
 }

@@ -108,6 +108,11 @@ SIM_OPT(tenants, TEXT, 0, 0, NULL, "N,M,...",
 SIM_OPT(tenant_size, TEXT, 0, 0, NULL, "BYTES,...", "length of the requests of each tenant")
 SIM_OPT(tenant_write_share, TEXT, 0, 0, NULL, "SHARE,...", "writes among those of each")
 
+SIM_OPT_GROUP("A fill by the host before the stream")
+SIM_OPT(host_fill, COUNT, 1, 1 << 16, NULL, "N",
+	"write the footprint in order, N requests at a time, then wait 10 s; needs --fill none")
+SIM_OPT(host_fill_size, BYTES, 512, 1 << 30, "128KiB", "BYTES", "length of each of these writes")
+
 SIM_OPT_GROUP("A writer beside the stream")
 SIM_OPT(beside_rate, COUNT, 1, 1000000000, NULL, "IOPS",
 	"sequential writes beside the stream, one at a time, so many a second")

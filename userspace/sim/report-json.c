@@ -134,6 +134,10 @@ static void write_stream_json(struct json_writer *json, const struct sim_options
 		if (options->rate_between)
 			json_u64(json, "rate_between_per_second", options->rate_between);
 	}
+	if (options->host_fill) {
+		json_u64(json, "host_fill_depth", options->host_fill);
+		json_u64(json, "host_fill_bytes", options->host_fill_size);
+	}
 	if (options->beside_rate) {
 		json_u64(json, "beside_per_second", options->beside_rate);
 		json_u64(json, "beside_bytes", options->beside_size);

@@ -7,6 +7,7 @@
 #include "core-memory.h"
 #include "device-file.h"
 #include "drive.h"
+#include "host-fill.h"
 #include "interruption.h"
 #include "media-copy.h"
 #include "output-file.h"
@@ -229,6 +230,17 @@ static enum exit_code create_run_device(struct run *run, const struct aftl_polic
 	run->drive.geo = aftl_geometry(*ftl);
 	run->queues = sim_queues_create(run->options, aftl_config(*ftl));
 	return run->options->load ? EXIT_DONE : precondition_run_device(run, error);
+}
+
+/* Statistics and the clock of the stream begin after the fill. */
+static enum exit_code write_host_fill_of_run(struct run *run, struct aftl_error *error)
+{
+	if (!run->options->host_fill)
+		return EXIT_DONE;
+	if (sim_write_host_fill(&run->drive, run->options, error))
+		return EXIT_FAILED;
+	reset_run_statistics(run);
+	return EXIT_DONE;
 }
 
 /* Files */
@@ -548,6 +560,8 @@ enum exit_code sim_run(const struct sim_options *options, const struct aftl_poli
 						create_run_device(&run, policy, error);
 	if (!code && media_check_page_map_blocks_exist(run.drive.geo, options, error))
 		code = EXIT_USAGE;
+	if (!code)
+		code = write_host_fill_of_run(&run, error);
 	if (!code)
 		code = open_run_stream(&run, error);
 	if (!code)
