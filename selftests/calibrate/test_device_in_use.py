@@ -25,8 +25,9 @@ Json = dict[str, Any]
 def run_steps_in_guest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Try each step in a virtual machine, then measure the drive without its partitions."""
     place = tmp_path_factory.mktemp("in-use")
-    for name, job in (("writes", "[fill]\nrw=write\n"),
-                      ("reads", "[lone]\nrw=randread\nnumber_ios=100\n")):
+    for name, job in (("fill", "[fill]\nrw=write\n"),
+                      ("reads", "[lone]\nrw=randread\nnumber_ios=100\n"),
+                      ("writes", "[single]\nrw=randwrite\nnumber_ios=100\n")):
         (place / f"calibrate-{name}.fio").write_text(JOBS + job)
     calibrate = "approxftl calibrate --device $d --skip-rewrites --job-files . --measure-only " \
         "--yes --results $RESULTS"
@@ -57,7 +58,7 @@ def test_the_shipped_command_measures_an_nvme_drive(results: Path) -> None:
     identity: Json = json.loads((results / "done/device.json").read_text())
     assert identity["model"] == "QEMU NVMe Ctrl" and identity["bytes"] == 64 << 20
     assert identity["serial"]
-    for name in ("writes", "reads"):
+    for name, kind, count in (("fill", "write", 16384), ("reads", "read", 100),
+                              ("writes", "write", 100)):
         (job,) = json.loads((results / f"done/{name}.json").read_text())["jobs"]
-        assert job["error"] == 0
-    assert job["read"]["total_ios"] == 100
+        assert job["error"] == 0 and job[kind]["total_ios"] == count

@@ -21,7 +21,7 @@ SLOWER = 20
 HIDDEN = Model(8, 32768, True, {
     "controller": 12000, "read_first": 50000, "read": 60000, "read_last": 80000, "bus": 800,
     "link": 2000, "link_command": 2000, "program": 1500000, "buffer": 8 << 20, "op": 15})
-JOBS = ("writes", "reads")
+JOBS = ("fill", "reads", "writes")
 SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
 Json = dict[str, Any]
 
@@ -42,7 +42,6 @@ def make_device_table_line() -> str:
 def calibrate_own_device(tmp_path_factory: pytest.TempPathFactory) -> Json:
     """Measure the device in a virtual machine, and calibrate on the host."""
     place = tmp_path_factory.mktemp("calibrate")
-    fio = "fio --eta=never --output-format=json --output=$RESULTS"
     lines = ["set -e", f'dmsetup create hidden --table "{make_device_table_line()}"']
     for name in JOBS:
         jobs = (TOP / f"fio-profiles/calibrate-{name}.fio").read_text()
@@ -53,8 +52,10 @@ def calibrate_own_device(tmp_path_factory: pytest.TempPathFactory) -> Json:
                       flags=re.M)
         text = re.sub(r"^rate_iops=(\d+)$", lambda m: f"rate_iops={int(m[1]) // SLOWER}", text,
                       flags=re.M)
-        (place / f"{name}.fio").write_text(re.sub(r"^runtime=5$", "runtime=30", text, flags=re.M))
-        lines.append(f"TARGET=/dev/mapper/hidden SIZE=100% {fio}/{name}.json {name}.fio")
+        (place / f"calibrate-{name}.fio").write_text(re.sub(r"^runtime=5$", "runtime=30", text,
+                                                            flags=re.M))
+    lines.append("approxftl calibrate --device /dev/mapper/hidden --yes --skip-rewrites "
+                 "--job-files . --measure-only --results $RESULTS")
     (place / "script").write_text("\n".join(lines) + "\n")
     done = run_program(PROGRAM, "lab", "--script", "script", "--results", "results",
                        directory=place)

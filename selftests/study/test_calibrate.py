@@ -24,6 +24,7 @@ from selftests.study.fio_documents import (
     write_fitted_and_predicted_fio_loads,
 )
 from selftests.study.hidden_drive import Hidden, simulate_fio_jobs
+from selftests.study.stepped_drive import measure_device_with_jobs
 
 from approxftl_tools.bench import Bench
 from approxftl_tools.calibrate_model import Model, Trial
@@ -35,12 +36,14 @@ from approxftl_tools.calibrate_search import (
     find_drive_model,
 )
 from approxftl_tools.command import Refusal
-from approxftl_tools.fio_output import Output, read_fio_files
+from approxftl_tools.fio_output import Output, State, read_fio_files
 from approxftl_tools.study_store import Store
 
 SCHEMA = "trace-tools/approxftl_tools/tools-output.fields"
-WRITES, READS, REWRITES = (TOP / f"fio-profiles/calibrate-{name}.fio"
-                           for name in ("writes", "reads", "rewrites"))
+#: fio's job files, in the order in which a drive runs them; the second one only reads.
+JOB_FILES = tuple(TOP / f"fio-profiles/calibrate-{name}.fio"
+                  for name in ("fill", "reads", "writes", "rewrites"))
+READS = JOB_FILES[1]
 Json = dict[str, Any]
 
 #: Dies, stripe, one-shot programming, and parameters; only "read" means equal page times.
@@ -101,7 +104,7 @@ def test_intervals_contain_the_true_values(name: str, tmp_path: Path) -> None:
     hits: list[bool] = []
     widths: list[float] = []
     for seed in range(4):
-        found = calibrate_analytic_drive(DRIVES[name], tmp_path, (WRITES, READS, REWRITES), seed)
+        found = calibrate_analytic_drive(DRIVES[name], tmp_path, JOB_FILES, seed)
         for known in found.known:
             if known.is_parameter_determined and known.name in hidden:
                 low, high = known.low * (1 - 1e-9), known.high * (1 + 1e-9)
@@ -117,7 +120,7 @@ def test_with_few_dies_the_command_time_is_undetermined(tmp_path: Path) -> None:
     drive = replace(DRIVES["one-shot"], dies=6)
     hidden = list_true_parameters(drive)
     for seed in range(2):
-        found = calibrate_analytic_drive(drive, tmp_path, (WRITES, READS, REWRITES), seed)
+        found = calibrate_analytic_drive(drive, tmp_path, JOB_FILES, seed)
         known = {one.name: one for one in found.known}
         assert not known["link_command"].is_parameter_determined
         assert not known["controller"].is_parameter_determined or \
@@ -134,6 +137,13 @@ def test_reads_alone_determine_read_parameters_only(tmp_path: Path) -> None:
                if known.name in ("program", "buffer", "op"))
 
 
+def test_a_fill_without_bursts_leaves_the_buffer_undetermined(tmp_path: Path) -> None:
+    found = calibrate_analytic_drive(DRIVES["one-shot"], tmp_path, JOB_FILES[:2], 1)
+    told = {known.name for known in found.known if known.is_parameter_determined}
+    assert "program" in told and "buffer" not in told
+    assert {known.name: known.value for known in found.known}["buffer"] == 16 << 20
+
+
 def test_without_strided_reads_one_shot_programming_is_undetermined(tmp_path: Path) -> None:
     jobs = tmp_path / "random.fio"
     jobs.write_text(READS.read_text().partition("[stride-")[0])
@@ -148,7 +158,7 @@ def test_noise_makes_intervals_wider(tmp_path: Path) -> None:
     for noise in (0.01, 0.1):
         bench = AnalyticBench()
         output = read_fio_files(simulate_fio_jobs(make_hidden_drive(DRIVES["one-shot"]),
-                                                  (WRITES, READS, REWRITES), tmp_path, bench, noise,
+                                                  JOB_FILES, tmp_path, bench, noise,
                                                   3))
         found = find_drive_model(Trial(bench, output.capacity, tuple(output.loads)), lambda _: None)
         widths.append({known.name: known.high / known.low - 1 for known in found.known
@@ -177,7 +187,7 @@ def test_parameters_of_a_simulated_drive_are_recovered(tmp_path: Path) -> None:
     """All parameters of a simulated drive are found from measurements with an error of 1 %."""
     hidden = list_true_parameters(DRIVES["one-shot"])
     bench = Bench(BUILD / "approxftl", 2, Store(tmp_path / "store"))
-    paths = simulate_fio_jobs(make_hidden_drive(DRIVES["one-shot"]), (WRITES, READS, REWRITES),
+    paths = simulate_fio_jobs(make_hidden_drive(DRIVES["one-shot"]), JOB_FILES,
                               tmp_path, bench, 0.01)
     out, profile = tmp_path / "found.json", tmp_path / "found.profile"
     run_calibrate(*paths, f"--json={out}", "--output", profile)
@@ -193,6 +203,31 @@ def test_parameters_of_a_simulated_drive_are_recovered(tmp_path: Path) -> None:
     errors = sorted(abs(figure["error"]) for figure in found["fitted"])
     assert errors[len(errors) // 2] < 0.02
     assert run_approxftl("sim", "--set", f"@{profile}", "--requests", "100").returncode == 0
+
+
+@pytest.mark.slow
+def test_simulated_reads_match_a_drive_that_fio_has_filled(tmp_path: Path) -> None:
+    """A drive filled through a queue answers strided reads as simulated if the fill is repeated.
+
+    If the depth of the fill is unknown, the simulated fill puts data on the dies in turn, and reads
+    at strides of all dies are simulated too slow.
+    """
+    model = replace(DRIVES["one-shot"], dies=8)
+    paths = measure_device_with_jobs(model, 1 << 30, JOB_FILES[:2], tmp_path)
+    output = read_fio_files(paths)
+    known = tuple(load for load in output.loads if load.writes == 0)
+    unknown = tuple(replace(load, before=State(load.before.filled)) for load in known)
+    assert {load.before.fill_depth for load in known} == {32}
+    errors = []
+    for loads in (known, unknown):
+        trial = Trial(Bench(BUILD / "approxftl", 2, Store(tmp_path / "store")), output.capacity,
+                      loads)
+        errors.append({load.name: ours / figure.value - 1 for load, figure, ours
+                       in trial.simulate_all_loads_with_models([model])[0]
+                       if figure.what == "mean"})
+    assert len(errors[0]) == 19
+    assert all(abs(error) < 0.08 for error in errors[0].values()), errors[0]
+    assert statistics.median(errors[1][name] for name in errors[1] if "stride" in name) > 0.1
 
 
 @pytest.mark.slow

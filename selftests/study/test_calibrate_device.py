@@ -78,8 +78,8 @@ class Bench:
                            ("wwid", "eui.1"), ("ro", 0), ("stat", "0 0 0 0 0 0 0 0")):
             (self.sysfs / name).write_text(f"{text}\n")
         # Only the reads have direct=1: calibration ignores the other jobs.
-        for name, load, kind in (("writes", "fill", "write"), ("reads", "lone", "read"),
-                                 ("rewrites", "age", "write")):
+        for name, load, kind in (("fill", "fill", "write"), ("reads", "lone", "read"),
+                                 ("writes", "single", "write"), ("rewrites", "age", "write")):
             (self.jobs / f"calibrate-{name}.fio").write_text(
                 f"[global]\nrw=randread\nbs=4k\n\n[{load}]\nnumber_ios=1000\n")
             job = make_fio_job(load, 0, {"rw": "randread", "direct": str(int(kind == "read"))},
@@ -223,7 +223,7 @@ def test_all_job_files_run_in_order_and_their_output_is_fitted(bench: Bench) -> 
 
 def test_rewrites_can_be_left_out(bench: Bench) -> None:
     out = bench.run_calibrate("--yes", "--skip-rewrites", "--measure-only").out
-    assert bench.list_fio_runs() == ["writes 100%", "reads 100%"] and not out
+    assert bench.list_fio_runs() == [f"{name} 100%" for name in JOBS[:-1]] and not out
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -238,17 +238,17 @@ def test_an_interrupted_measurement_ends_fio_and_is_continued(bench: Bench,
     process.send_signal(number)
     _, said = process.communicate()
     assert process.returncode == 130
-    assert said.endswith("results keeps the output of writes; the same command goes on there\n"
+    assert said.endswith("results keeps the output of fill; the same command goes on there\n"
                          "approxftl calibrate: interrupted\n")
     assert not Path("/proc", (bench.bin / "pid").read_text()).exists()
     results = bench.place / "results"
-    assert {path.name for path in results.iterdir()} == {"device.json", "writes.json"}
+    assert {path.name for path in results.iterdir()} == {"device.json", "fill.json"}
     (bench.bin / "hang").unlink()
     # The drive holds what fio has written: no --overwrite is needed to go on.
     assert bench.drive.read_bytes()[:3] == b"fio"
     bench.run_calibrate("--yes", "--measure-only")
-    assert bench.list_fio_runs() == [f"{name} 100%" for name in ("writes", "reads", "reads",
-                                                                 "rewrites")]
+    assert bench.list_fio_runs() == [f"{name} 100%" for name in ("fill", "reads",
+                                                                 *JOBS[1:])]
 
 
 @pytest.mark.parametrize("damaged", ["", '{"jobs": []}'])
@@ -257,11 +257,12 @@ def test_a_damaged_output_and_all_later_ones_are_measured_again(bench: Bench,
     bench.run_calibrate("--yes", "--measure-only")
     (bench.place / "results/reads.json").write_text(damaged)
     (bench.bin / "fail").write_text("calibrate-rewrites")
-    assert "keeps the output of writes, reads;" in \
+    assert "keeps the output of fill, reads, writes;" in \
         bench.run_calibrate("--yes", "--measure-only", status=1).err
     (bench.bin / "fail").unlink()
     bench.run_calibrate("--yes", "--measure-only")
-    assert bench.list_fio_runs()[3:] == ["reads 100%", "rewrites 100%", "rewrites 100%"]
+    assert bench.list_fio_runs()[len(JOBS):] == [
+        f"{name} 100%" for name in (*JOBS[1:], "rewrites")]
 
 
 def test_a_drive_without_serial_number_needs_overwrite_to_go_on(bench: Bench) -> None:
@@ -272,7 +273,7 @@ def test_a_drive_without_serial_number_needs_overwrite_to_go_on(bench: Bench) ->
     said = bench.run_calibrate("--yes", "--measure-only", status=1).err
     assert "holds data at byte 0; --overwrite" in said
     bench.run_calibrate("--yes", "--measure-only", "--overwrite")
-    assert bench.list_fio_runs()[3:] == ["rewrites 100%"]
+    assert bench.list_fio_runs()[len(JOBS):] == ["rewrites 100%"]
 
 
 def test_results_of_another_drive_are_refused(bench: Bench) -> None:
@@ -283,10 +284,10 @@ def test_results_of_another_drive_are_refused(bench: Bench) -> None:
 
 
 def test_a_failure_of_fio_is_reported_with_its_last_line(bench: Bench) -> None:
-    (bench.bin / "fail").write_text("calibrate-writes")
+    (bench.bin / "fail").write_text("calibrate-fill")
     said = bench.run_calibrate("--yes", status=1).err
     assert "keeps the output of no job file" in said
-    assert said.endswith("calibrate-writes.fio: ended with status 1: fio: the drive has failed\n")
+    assert said.endswith("calibrate-fill.fio: ended with status 1: fio: the drive has failed\n")
     assert {path.name for path in (bench.place / "results").iterdir()} == {"device.json"}
 
 
@@ -305,14 +306,14 @@ def test_time_left_is_the_sum_over_the_remaining_jobs() -> None:
     size = 10**12
     progress = Progress(Device(Path("/dev/x"), Path("/none"), "", "", size),
                         find_job_files(None, []), shown=False)
-    assert progress.planned["writes"] == pytest.approx(size, rel=0.01)
+    assert progress.planned["fill"] == pytest.approx(size, rel=0.01)
     assert progress.planned["rewrites"] == pytest.approx(3.3 * size, rel=0.01)
     assert progress.planned["reads"] < 0.1 * size
     progress.name = "rewrites"
     assert progress.describe_progress(1000.0, 3 * size).endswith("at least 1 min left")
-    progress.name = "writes"
+    progress.name = "fill"
     text = progress.describe_progress(1000.0, size // 2)
-    assert text.startswith("writes, job file 1 of 3: 500.0 of ")
+    assert text.startswith("fill, job file 1 of 4: 500.0 of ")
     assert text.endswith(" left") and " at least 2 h " in text
     assert "left" not in progress.describe_progress(0.1, 0)
 

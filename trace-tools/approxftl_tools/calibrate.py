@@ -40,11 +40,11 @@ Json = dict[str, Any]
 
 EPILOG = """\
 FILE is what fio has written with --output-format=json. The jobs to run are in fio-profiles/:
-calibrate-reads.fio, which only reads, calibrate-writes.fio and calibrate-rewrites.fio, which
-destroy the data on the drive. With --device the command runs these jobs itself. Other jobs are
-suitable if they read or write requests of one length with direct=1. The parameters are found by
-black-box inference: the simulator's model is fitted to the measurements, and a parameter that would
-not change any measured value is not determined.
+calibrate-fill.fio, which destroys the data on the drive, calibrate-reads.fio, which only reads,
+calibrate-writes.fio and calibrate-rewrites.fio. With --device the command runs these jobs itself.
+Other jobs are suitable if they read or write requests of one length with direct=1. The parameters
+are found by black-box inference: the simulator's model is fitted to the measurements, and a
+parameter that would not change any measured value is not determined.
 
 Exit status: 0 done, 1 the drive was refused, fio or a simulation failed, or no parameter was
 determined, 2 usage, 3 no such file or program, 130 interrupted.

@@ -25,7 +25,7 @@ from approxftl_tools.output import temporary_output
 from approxftl_tools.refusal import Refusal
 
 #: The job files calibrate-NAME.fio, in the order in which a drive has to run them.
-JOBS = ("writes", "reads", "rewrites")
+JOBS = ("fill", "reads", "writes", "rewrites")
 #: Options of approxftl calibrate that only --device has.
 DEVICE_OPTIONS = ("results", "yes", "overwrite", "skip_rewrites", "job_files", "measure_only")
 HERE = Path(__file__).parent

@@ -152,16 +152,28 @@ def random_write_options(load: Measured, holds: float, capacity: int) -> list[st
     return [f"--requests={max(1, round(count))}"]
 
 
-def make_simulator_options_of_load(load: Measured, device: Device, capacity: int) -> Options:
-    before, least = load.before, find_minimum_device_bytes_for_load(load, device, capacity)
-    options = [f"--write-share={fraction_as_percent(load.writes)}", f"--size={load.size}"]
-    if before.filled >= HARDLY:
-        options += ["--fill=sequential", f"--fill_valid={fraction_as_percent(before.filled)}",
-                    f"--footprint={fraction_as_percent(before.filled)}"]
-    else:
-        options.append("--fill=none")
+def preconditioning_options(load: Measured) -> list[str]:
+    """Return the simulator's options for the state of the drive before a load.
+
+    A fill that the host writes distributes data over the dies as these become idle. Reads meet this
+    order, above all reads at strides, so the fill is simulated as it was measured.
+    """
+    before, filled = load.before, fraction_as_percent(load.before.filled)
+    if before.filled < HARDLY:
+        return ["--fill=none"]
     if before.overwritten >= HARDLY:
-        options.append(f"--fill_overwrite={min(before.overwritten, STEADY) * 100:.0f}%")
+        return ["--fill=sequential", f"--fill_valid={filled}", f"--footprint={filled}",
+                f"--fill_overwrite={min(before.overwritten, STEADY) * 100:.0f}%"]
+    if before.fill_depth and not load.writes:
+        return ["--fill=none", f"--host-fill={before.fill_depth}",
+                f"--host-fill-size={before.fill_size}", f"--footprint={filled}"]
+    return ["--fill=sequential", f"--fill_valid={filled}", f"--footprint={filled}"]
+
+
+def make_simulator_options_of_load(load: Measured, device: Device, capacity: int) -> Options:
+    least = find_minimum_device_bytes_for_load(load, device, capacity)
+    options = [f"--write-share={fraction_as_percent(load.writes)}", f"--size={load.size}",
+               *preconditioning_options(load)]
     if load.rate:
         options += [f"--rate={max(1, round(load.rate))}",
                     f"--arrival-shape={'poisson' if load.poisson else 'fixed'}"]

@@ -322,11 +322,15 @@ class Search:
                                                                                   "rate")
                                                   * fill.size)
         kinds = {bool(one) for one in self.counted.get("one_shot", {0})} or {False}
+        # A fill without bursts shows the buffer only by errors of the model, so assume its size.
+        bursts = len(ordered.loads) > 1
+        sizes = BUFFERS if bursts else (model.values["buffer"],)
         tries = [replace(model, one_shot=three).copy_model_and_set_values(
             {"program": each * (3 if three else 1), "buffer": size})
-            for three in sorted(kinds) for size in BUFFERS]
-        self.free += ["program", "buffer"]
-        return fit_model(whole, rank_models(whole, tries)[0][1], ["program", "buffer"])
+            for three in sorted(kinds) for size in sizes]
+        names = ["program", *["buffer"] * bursts]
+        self.free += names
+        return fit_model(whole, rank_models(whole, tries)[0][1], names)
 
     def fit_over_provisioning(self, model: Model) -> Model:
         """Fit over-provisioning to random rewrites."""

@@ -41,6 +41,9 @@ class State:
 
     filled: float = 1.0
     overwritten: float = 0.0
+    #: Queue depth and request size of the job that filled the drive; 0 if it is not known.
+    fill_depth: int = 0
+    fill_size: int = 0
 
 
 @dataclass(frozen=True)
@@ -341,6 +344,7 @@ class History:
         self.capacity = capacity or max(volumes, default=0)
         # A drive that is read before any write is assumed to be full.
         self.filled, self.overwritten = self.capacity, 0
+        self.fill_depth, self.fill_size = 0, 0
 
     def get_drive_state_before_job(self, jobs: Sequence[Job]) -> State:
         """Return the drive's state before the given jobs, the first of which may fill the drive."""
@@ -348,7 +352,8 @@ class History:
             return State(0.0)
         if not self.capacity:
             return State()
-        return State(min(1.0, self.filled / self.capacity), self.overwritten / self.capacity)
+        return State(min(1.0, self.filled / self.capacity), self.overwritten / self.capacity,
+                     self.fill_depth, self.fill_size)
 
     def update_drive_state_with_jobs(self, jobs: Sequence[Job]) -> None:
         for job in jobs:
@@ -356,6 +361,8 @@ class History:
                 self.overwritten += job.completed_fio_bytes("write")
             elif job.does_job_fill_drive():
                 self.filled, self.overwritten = job.completed_fio_bytes("write"), 0
+                self.fill_depth = job.options.compute_fio_queue_depth()
+                self.fill_size = job.options.request_size_bytes()
 
 
 def add_load_if_drive_state_is_known(output: Output, history: History, load: Measured,
