@@ -9,9 +9,9 @@ from selftests.theory import forms, theory
 TOP = theory.TOP
 #: Cheap rows, each with another form.
 SAMPLE = ("fifo-16-20", "d2-16-20", "window-16-20", "read-only-greedy-0.5", "md1-5000",
-          "closed-8-8")
+          "closed-8-8", "dynamic-wear-static-50", "lifetime-static-50-16")
 #: Cheap rows whose controls are run.
-CONTROLLED = ("greedy-64-35", "priority-reads-3000")
+CONTROLLED = {"greedy-64-35": 2, "priority-reads-3000": 2, "lifetime-static-50-16": 1}
 
 
 def test_write_amplification_of_fifo_victims_is_as_published() -> None:
@@ -103,7 +103,7 @@ def test_a_comparison_is_within_its_tolerance_and_as_documented(name: str) -> No
 @pytest.mark.parametrize("name", CONTROLLED)
 def test_simulations_with_a_wrong_rule_or_load_miss_the_formula(name: str) -> None:
     row = theory.make_all_theory_table_rows()[name]
-    assert row.bar is not None and len(row.controls) == 2
+    assert row.bar is not None and len(row.controls) == CONTROLLED[name]
     for _, error in theory.compute_negative_control_errors(row):
         assert abs(error) > row.bar
 

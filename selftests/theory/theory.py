@@ -61,6 +61,12 @@ SOURCES = {
     "closed": "for equal service times, by Bhandarkar (IEEE Transactions on Computers C-24(9), "
               "1975); the column *published* has exponential service times, by the mean value "
               "analysis of Reiser and Lavenberg (JACM 27(2), 1980)",
+    "dynamic wear": "the share of the blocks that take writes, an upper bound, as static data wear "
+                    "no block (Chang, Hsieh and Kuo, DAC 2007)",
+    "lifetime": "a pair of bounds: at most 1, by Ben-Aroya and Toledo (ACM Transactions on "
+                "Algorithms 7(2), 2011), and at least 1 - wear_gap / E if erase counts differ by "
+                "wear_gap at most; the column *published* has the lower bound, and the error is "
+                "the distance from the nearer bound",
 }
 #: One die, no idle work, no reserve but that of relocation, as in the models.
 DIE: Options = {"channels": 1, "chips": 1, "layers": 1, "page": "4KiB", "size": "4KiB",
@@ -86,6 +92,16 @@ class Row:
     published: float | None = None
     #: Options that falsify a run; with them the row must miss its bar.
     controls: tuple[Options, ...] = ()
+    #: The lower bound of a row whose form is an upper bound.
+    floor: Form | None = None
+
+    def compute_error(self, ours: float, runs: Sequence[Json]) -> float:
+        """Return the relative error of a measured mean; between two bounds there is none."""
+        theory = self.theory(runs)
+        if self.floor and self.floor(runs) <= ours <= theory:
+            return 0.0
+        nearest = self.floor(runs) if self.floor and ours < theory else theory
+        return ours / nearest - 1
 
 
 @dataclass(frozen=True)
@@ -365,13 +381,60 @@ def make_rows_for_waiting_times() -> Iterator[Row]:
                   controls=({"depth": requests * 5 // 4},))
 
 
+# ---------------------------------------------------------------- lifetime
+
+
+def compute_share_of_possible_lifetime(run: Json) -> float:
+    """Return the erases so far by those of a device that wears evenly, as its most worn block."""
+    erases = run["blocks"]["erase_count"]
+    return float(erases["mean"] / erases["max"])
+
+
+def compute_least_share_of_lifetime(gap: int, runs: Sequence[Json]) -> float:
+    """Return the bound for a device on which no block has `gap` erases less than another."""
+    return 1 - gap / float(runs[0]["blocks"]["erase_count"]["max"])
+
+
+def compute_share_of_blocks_with_writes(written: float, runs: Sequence[Json]) -> float:
+    """Return the share of the blocks that hold no static data, if these are apart."""
+    geometry = runs[0]["geometry"]
+    static = geometry["units"] * (1 - written) / geometry["pages_per_block"]
+    return float(1 - static / geometry["blocks"])
+
+
+def make_rows_for_lifetime() -> Iterator[Row]:
+    """Yield rows of the writes until the first block has E erases, by E erases of all blocks."""
+    measure = partial(measure_first_run, compute_share_of_possible_lifetime)
+    for name, text, load in (("uniform", "uniform", {}),
+                             ("static-50", "50% of data never written", {"footprint": "50%"}),
+                             ("static-25", "25% of data never written", {"footprint": "75%"}),
+                             ("90-10", "90% of writes to 10% of data",
+                              skewed_write_options(0.1, 0.9))):
+        writes = random_write_options(64, 20, blocks=256) | {
+            "fill": "sequential", "warmup": 0, "requests": 1200000, **load}
+        for gap in (16, 32):
+            # Without static data greedy collection wears nearly evenly without levelling.
+            uneven = "footprint" in load or (load and gap < 32)
+            controls: tuple[Options, ...] = ({"wear_gap": 0},) if uneven else ()
+            yield Row(f"lifetime-{name}-{gap}", f"{text}, op 20 %, wear_gap {gap}", "lifetime",
+                      (writes | {"wear_gap": gap},), partial(return_constant_theory_value, 1.0),
+                      measure, 0.01, controls=controls,
+                      floor=partial(compute_least_share_of_lifetime, gap))
+        if "footprint" in load:
+            written = float(str(load["footprint"]).rstrip("%")) / 100
+            yield Row(f"dynamic-wear-{name}", f"{text}, op 20 %", "dynamic wear", (writes,),
+                      partial(compute_share_of_blocks_with_writes, written), measure, 0.05,
+                      controls=({"wear_gap": 16}, {"fill": "random"}))
+
+
 # ---------------------------------------------------------------- the table
 
 
 @cache
 def make_all_theory_table_rows() -> dict[str, Row]:
     return {row.name: row for several in (make_rows_for_uniform_writes, make_rows_for_windowed_gc,
-                                          make_rows_for_data_classes, make_rows_for_waiting_times)
+                                          make_rows_for_data_classes, make_rows_for_waiting_times,
+                                          make_rows_for_lifetime)
             for row in several()}
 
 
@@ -380,21 +443,23 @@ def simulate_theory_row(row: Row, seeds: str) -> Found:
     ours = np.array([row.measure(several) for several in zip(*runs, strict=True)])
     theory = row.theory([one[0] for one in runs])
     mean = float(ours.mean())
-    error = mean / theory - 1
+    error = row.compute_error(mean, [one[0] for one in runs])
+    published = row.floor([one[0] for one in runs]) if row.floor else row.published
     return Found(row.name, row.load, row.form, SOURCES[row.form],
                  [" ".join(["approxftl", *make_simulator_arguments(options), "--seed", seeds])
-                  for options in row.runs], row.published, theory, mean,
+                  for options in row.runs], published, theory, mean,
                  float(t_interval_half_widths(ours)) if len(ours) > 1 else 0.0, error, row.bar,
                  None if row.bar is None else abs(error) <= row.bar)
 
 
 def compute_negative_control_errors(row: Row) -> list[tuple[str, float]]:
     """Return the theory's error against runs with each wrong rule or over-provisioning."""
-    theory = row.theory([run_simulator(options | {"warmup": 0, "requests": 20000}, "1")[0]
-                         for options in row.runs])
+    short: Options = {} if row.floor else {"warmup": 0, "requests": 20000}
+    right = [run_simulator(options | short, "1")[0] for options in row.runs]
     return [(" ".join(make_simulator_arguments(control)[1:]),
-             row.measure([run_simulator(options | control, "1")[0] for options in row.runs])
-             / theory - 1) for control in row.controls]
+             row.compute_error(row.measure([run_simulator(options | control, "1")[0]
+                                            for options in row.runs]), right))
+            for control in row.controls]
 
 
 def format_cells_of_row(one: Found) -> list[str]:
