@@ -35,10 +35,11 @@ static inline u64 aftl_inverse(u32 divisor)
  * Return @dividend divided by the divisor of @inverse, without a division, which takes several
  * times as long as a multiplication. The quotient is exact: before it is rounded down, its error is
  * positive and less than 2^32 / 2^62, and it lacks at least 1 / divisor to the next integer.
+ * mul_u64_u32_shr() shifts by at most 32 bits if the architecture has no 128-bit integers.
  */
 static inline u32 aftl_divide(u32 dividend, u64 inverse)
 {
-	return (u32)mul_u64_u32_shr(inverse, dividend, 62);
+	return (u32)(mul_u64_u32_shr(inverse, dividend, 32) >> 30);
 }
 
 /* Block of @page, which is numbered through the device. */
