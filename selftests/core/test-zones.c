@@ -408,6 +408,7 @@ TAP_TEST(invalid_combinations_with_zones_are_refused)
 			    "zrwa: 33 programs of 2 units are more than a zone of 64 units");
 	check_zones_refused("baseline", "zrwa", "32",
 			    "set buffer_safe on and buffer to at least 4136960 bytes");
+	check_zones_refused("baseline", "zoned", "0 zrwa=1", "there are no zones; set zoned");
 	check_zones_refused("baseline", "zoned", "1GiB", "at least one zone");
 	check_zones_refused("baseline", "zoned", "2KiB", "of at least a mapping unit");
 }

@@ -401,8 +401,9 @@ static int build_ftl_device(struct aftl *ftl, struct aftl_error *error)
 	if (!ret)
 		ret = aftl_read_cache_check_config(ftl, error);
 	if (!ret)
-		ret = ftl->geo.zones ? aftl_zone_check_config(ftl, error) :
-				       aftl_check_handle_config(ftl, error);
+		ret = aftl_zone_check_config(ftl, error);
+	if (!ret)
+		ret = aftl_check_handle_config(ftl, error);
 	if (!ret && !ftl->geo.zones)
 		ret = check_host_data_fit_in_luns(ftl, error);
 	if (ret)

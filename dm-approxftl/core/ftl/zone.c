@@ -65,11 +65,16 @@ static int check_luns_hold_all_zones(const struct aftl *ftl, struct aftl_error *
 	return 0;
 }
 
-/* Check that policy and configuration allow the zones. */
+/* Check that policy and configuration allow the zones; without zones, that none are needed. */
 int aftl_zone_check_config(const struct aftl *ftl, struct aftl_error *error)
 {
 	const struct aftl_config *config = &ftl->config;
 
+	if (!ftl->geo.zones && config->zrwa)
+		return aftl_fail(error, -EINVAL,
+				 "zrwa: a random write area belongs to a zone, and there are no zones; set zoned, or leave zrwa at 0");
+	if (!ftl->geo.zones)
+		return 0;
 	if (config->max_open_zones > config->max_active_zones)
 		return aftl_fail(error, -EINVAL,
 				 "max_open_zones: %llu zones cannot be open where %llu may be active",

@@ -83,8 +83,8 @@ static bool must_write_wait_for_program(const struct aftl *ftl, const struct aft
 /* Return true if @lpn is beyond the write pointer of its zone: its write is not queued yet. */
 static bool write_goes_to_random_area(const struct aftl *ftl, aftl_lpn_t lpn)
 {
-	return ftl->config.zrwa && ftl->geo.zones &&
-	       from_lpn(lpn) % ftl->geo.zone_units >= aftl_zone_of_lpn(ftl, lpn)->written;
+	return ftl->config.zrwa && from_lpn(lpn) % ftl->geo.zone_units >=
+					   aftl_zone_of_lpn(ftl, lpn)->written;
 }
 
 static u32 get_write_stream_of_command(const struct aftl_command *command)
