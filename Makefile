@@ -348,8 +348,8 @@ theory: $(PROGRAM) ## write amplification and waiting beside published forms (mi
 peers: $(PROGRAMS) ## the same requests in MQSim, NVMeVirt, FEMU, checkouts in PEERS=DIR (minutes); NAMES='tpcc'
 	@APPROXFTL=$(PROGRAM) $(PYTHON) selftests/peers/peers.py '$(or $(PEERS),$(error PEERS=DIR names a folder with checkouts of MQSim, nvmevirt or FEMU))' $(NAMES)
 
-league: $(PROGRAM) ## policies ranked by write amplification beside the optimum (minutes): POLICIES='./mine.so' TRACES=DIR SEEDS=3
-	@APPROXFTL=$(PROGRAM) OPENBLAS_NUM_THREADS=1 $(PYTHON) selftests/league/league.py --output $(O)/league \
+league: $(PROGRAM) $(if $(filter %.py,$(POLICIES)),$(plain_dir)/libapproxftl-sim.so) ## policies ranked by write amplification beside the optimum (minutes): POLICIES='mine.c mine.py' TRACES=DIR SEEDS=3
+	@AFTL_BUILD=$(abspath $(O)) APPROXFTL=$(PROGRAM) OPENBLAS_NUM_THREADS=1 $(PYTHON) selftests/league/league.py --output $(O)/league \
 		$(addprefix --policy ,$(POLICIES)) $(if $(TRACES),--traces '$(TRACES)') $(if $(SEEDS),--seeds $(SEEDS)) $(NAMES)
 
 bench: $(PROGRAM) ## what a simulated request costs, beside the bars and BESIDE=/an/older/approxftl

@@ -5,7 +5,7 @@ Each entry runs each load with the same seeds. The optimum is the upper end of t
 --yardstick for the same stream: what an offline collector reaches that knows the future.
 
     league.py                        all built-in entries on all built-in loads
-    league.py --policy ./mine.so     with a policy of your own
+    league.py --policy mine.c        with a policy of your own, in C (.c, .so) or in Python (.py)
     league.py --traces DIR           with every file of DIR as a load
     league.py uniform zipf           loads whose names begin so
 
@@ -16,6 +16,7 @@ a new entry costs only its own runs.
 import argparse
 import math
 import os
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -45,6 +46,7 @@ from approxftl_tools.study_store import DONE, Store  # noqa: E402
 
 Json = dict[str, Any]
 Options = tuple[str, ...]
+PYTHON_POLICY = Path(__file__).with_name("python_policy.py")
 
 #: 2,048 blocks of 64 pages on 4 dies. GC waits until it must, and a small buffer absorbs little.
 DEVICE = ("--channels=2", "--layers=16", "--word_lines=4", "--blocks=512", "--page=4KiB",
@@ -117,12 +119,44 @@ def make_league_workload_of_each_trace(folder: Path | None,
                           f"--requests={requests}")
 
 
-def make_league_entry_of_each_policy_file(files: Sequence[Path]) -> Iterator[tuple[str, Options]]:
-    """Yield an entry of the league for each policy's shared object."""
+def compile_policy_of_user(source: Path, folder: Path) -> Path:
+    """Compile a policy in C into a shared object, as docs/policy-in-an-hour.md does."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = folder / f"{source.stem}.so"
+    done = subprocess.run([os.environ.get("CC", "cc"), "-O2", "-shared", "-fPIC", "-I",
+                           TOP / "dm-approxftl", "-I", TOP / "userspace/host", "-o", made, source],
+                          capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Refusal(f"{source}: does not compile: {(done.stderr.splitlines() or [''])[-1]}",
+                      command.FAILED)
+    return made
+
+
+def make_league_entry_of_each_policy_file(files: Sequence[Path],
+                                          folder: Path) -> Iterator[tuple[str, Options]]:
+    """Yield an entry of the league for each policy: a C or Python file, or a shared object."""
     for path in files:
         if not path.is_file():
             raise Refusal(f"{path}: no such file", command.NOT_FOUND)
-        yield path.name, (f"--policy={path.absolute()}",)
+        if path.suffix not in (".c", ".py", ".so"):
+            raise Refusal(f"{path}: a policy is a file .c, .py or .so", command.USAGE)
+        made = compile_policy_of_user(path, folder) if path.suffix == ".c" else path
+        yield path.name, (f"--policy={made.absolute()}",)
+
+
+class Players(Processes):
+    """The engine of the league: policies in Python run in a process of the simulator's library."""
+
+    def run_point_once(self, point: Point) -> tuple[int, str, str]:
+        """Run a point once; return exit status, stdout and stderr."""
+        if not is_entry_in_python(point.arguments):
+            return super().run_point_once(point)
+        return self.children.run_program([sys.executable, PYTHON_POLICY, *point.arguments],
+                                         memory=self.memory)
+
+
+def is_entry_in_python(arguments: Sequence[str]) -> bool:
+    return any(word.startswith("--policy=") and word.endswith(".py") for word in arguments)
 
 
 def make_all_league_simulations(arguments: argparse.Namespace, program: Path) -> Games:
@@ -136,7 +170,8 @@ def make_all_league_simulations(arguments: argparse.Namespace, program: Path) ->
              if not arguments.loads or name.startswith(tuple(arguments.loads))}
     if not loads:
         raise Refusal(f"no such load; there are {', '.join(LOADS)}", command.USAGE)
-    entries = ENTRIES | dict(make_league_entry_of_each_policy_file(arguments.policy))
+    entries = ENTRIES | dict(make_league_entry_of_each_policy_file(
+        arguments.policy, arguments.output / "policies"))
     seeds = [int(seed) for seed in derive_seeds(1, arguments.seeds)]
 
     def make_league_simulation(options: Options, load: str, entry: str, seed: int) -> Point:
@@ -310,8 +345,8 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description="A league of policies.")
     parser.add_argument("loads", nargs="*", metavar="LOAD", help="loads, or how they begin")
-    parser.add_argument("--policy", action="append", type=Path, default=[], metavar="FILE.so",
-                        help="an entry of your own; may be repeated")
+    parser.add_argument("--policy", action="append", type=Path, default=[], metavar="FILE",
+                        help="an entry of your own, FILE.c, FILE.py or FILE.so; may be repeated")
     parser.add_argument("--traces", type=Path, metavar="DIR", help="its files are loads, too")
     parser.add_argument("--seeds", type=parse_job_count, default=3, metavar="N", help="default 3")
     parser.add_argument("--requests", type=int, default=300000, metavar="N",
@@ -332,7 +367,7 @@ def run_league(arguments: argparse.Namespace, argv: Sequence[str]) -> int:
     missing = [point for point in games.list_league_simulations()
                if store.state_of_point(point) != DONE]
     progress = Progress(len(missing), arguments.progress or sys.stderr.isatty())
-    if not run_study_points(missing, store, Processes(program, arguments.jobs), progress):
+    if not run_study_points(missing, store, Players(program, arguments.jobs), progress):
         raise KeyboardInterrupt
     cells = {(entry, load): collect_results_of_league_entry(games, store, entry, load)
              for entry in games.entries for load in games.loads}

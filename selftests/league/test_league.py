@@ -105,6 +105,47 @@ def test_a_new_league_entry_simulates_only_its_own_runs(
     assert len(set((tmp_path / "more/out/results").iterdir()) - before) == 8
 
 
+APART = """import approxftl as aftl
+
+policy = aftl.Policy("apart", stream=lambda page: page.relocated, streams=["fresh", "moved"],
+                     moved=1)
+"""
+
+
+def test_an_entry_is_one_file_in_c_or_python(league_folder: Path, tmp_path: Path) -> None:
+    """Both files put relocated data into blocks of their own, as the policy separated does."""
+    (tmp_path / "apart.py").write_text(APART)
+    files = ("--policy", SOURCE, "--policy", tmp_path / "apart.py")
+    texts = []
+    for name in ("once", "again"):
+        shutil.copytree(league_folder, tmp_path / name)
+        run_small_league(tmp_path / name, "uniform", "zipf 1.2", *files)
+        texts.append([(tmp_path / name / "out" / output).read_bytes() for output in OUTPUTS])
+        found = read_amplification_ratios_on_load(tmp_path / name, "zipf 1.2")
+        assert found["apart.py"] == found["survivors.c"] == found["separated, greedy"]
+        assert found["apart.py"] != found["baseline, greedy"]
+    assert texts[0] == [text.replace(b"/again/", b"/once/") for text in texts[1]]
+    # Another rule in the file of this name has runs again.
+    (tmp_path / "apart.py").write_text(APART.replace("page.relocated", "False"))
+    run_small_league(tmp_path / "again", "uniform", "zipf 1.2", *files)
+    found = read_amplification_ratios_on_load(tmp_path / "again", "zipf 1.2")
+    assert found["apart.py"] == found["baseline, greedy"]
+
+
+@pytest.mark.parametrize(("text", "why"), [
+    ("rule = 1\n", "TypeError: {}: has no variable policy that is an approxftl.Policy"),
+    ("import approxftl\npolicy = approxftl.Policy('x', select_victim=lambda blocks: 1 / 0)\n",
+     "division by zero"),
+])
+def test_a_faulty_python_file_has_no_result_and_a_reason(tmp_path: Path, text: str,
+                                                         why: str) -> None:
+    (tmp_path / "bad.py").write_text(text)
+    said = run_small_league(tmp_path / "league", "uniform", "--policy", tmp_path / "bad.py",
+                            status=1)
+    assert "bad.py on uniform: no result: " in said
+    assert why.format(tmp_path / "bad.py") in said
+
+
 def test_a_failed_entry_is_ranked_last_and_named(league_folder: Path, tmp_path: Path) -> None:
     shutil.copytree(league_folder, tmp_path / "more")
     broken = tmp_path / "broken.so"
@@ -135,6 +176,13 @@ def test_wrong_arguments_are_refused_by_name(tmp_path: Path, arguments: tuple[st
                                              says: str) -> None:
     status = 2 if len(arguments) == 1 else 3
     assert says in run_small_league(tmp_path / "none", *arguments, status=status)
+
+
+def test_a_policy_that_is_no_program_is_refused(tmp_path: Path) -> None:
+    for name, status, says in (("bad.c", 1, "does not compile: "),
+                               ("bad.txt", 2, "a policy is a file .c, .py or .so")):
+        (tmp_path / name).write_text("#error none\n")
+        assert f"{name}: {says}" in run_small_league(tmp_path, "--policy", name, status=status)
 
 
 def test_the_league_json_has_all_entries_and_workloads() -> None:

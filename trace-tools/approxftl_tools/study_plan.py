@@ -330,7 +330,7 @@ def command_arguments(options: dict[str, Value], streams: Streams) -> Iterator[s
 
 
 def does_option_name_file(key: str, value: str) -> bool:
-    return option_name(key) in FILES or (key == "policy" and value.endswith(".so"))
+    return option_name(key) in FILES or (key == "policy" and value.endswith((".so", ".py")))
 
 
 def input_files(arguments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
