@@ -337,9 +337,10 @@ tables: ## recompute the tables of physics from the papers' models
 	$(Q)$(PHYSICS) generate --out dm-approxftl/core/nand
 	$(Q)$(PHYSICS) states >userspace/playground/cell-states.h
 
-claims: $(PROGRAMS) ## the papers' figures beside ours; TRACES=DIR: on real traces; CONTROLS=1: where they must miss
-	@AFTL_BUILD=$(abspath $(O)) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/claims/claims.py \
-		$(if $(TRACES),--traces '$(TRACES)') $(if $(CONTROLS),--negative-controls)
+claims: $(PROGRAMS) ## the papers' figures beside ours; NAMES='AX-3 CU'; TRACES=DIR: on real traces; CONTROLS=1: where they must miss; UPDATE=1: into the register
+	@AFTL_BUILD=$(abspath $(O)) APPROXFTL=$(PROGRAM) $(PYTHON) selftests/claims/claims.py $(NAMES) \
+		$(if $(TRACES),--traces '$(TRACES)') $(if $(CONTROLS),--negative-controls) \
+		$(if $(UPDATE),--update)
 
 theory: $(PROGRAM) ## write amplification and waiting beside published forms (minutes); CONTROLS=1: where they must miss
 	@APPROXFTL=$(PROGRAM) OPENBLAS_NUM_THREADS=1 $(PYTHON) selftests/theory/theory.py \
