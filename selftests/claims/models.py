@@ -231,7 +231,10 @@ def measure_re1_encodings() -> list[Measured]:
                        reprogram_code.values_by_voltage_state(codes[once])),
                      shown=" ".join(f"{value:02b}" for value in
                                     reprogram_code.values_by_voltage_state(codes[once]))),
-        pack_results(len({(min(code), max(code)) for code in codes.values()}) - 1, digits=0)]
+        pack_results(len({(min(code), max(code)) for code in codes.values()}) - 1, digits=0),
+        pack_results(*(number(code) for code in (reprogram_code.Code.INITIAL, once, twice)
+                       for number in (reprogram_code.reprogram_count,
+                                      reprogram_code.id_of_encoding_state_range)), digits=0)]
 
 
 def measure_re4_metadata() -> list[Measured]:

@@ -177,7 +177,7 @@ CONTROLS = (
     Control("TV-6", (3, 4), "all margins are kept", "--tvr_margin 100%"),
     Control("TV-8", (0, 1), "both pages take as long", "--program_fast 0"),
     Control("TV-8", (2,), "the slow page is slower", "--program 1300us"),
-    Control("RE-1", (0, 1, 3, 5, 6, 7), "cells may move back",
+    Control("RE-1", (0, 1, 3, 5, 6, 7, 8), "cells may move back",
             constant="reprogram_code.highest_state_before_bit_update = lambda old, bit, target: 0"),
     Control("RE-1", (2, 4), "the first code is no Gray code",
             constant="reprogram_code.encodings_by_update_order = lambda codes=reprogram_code."
@@ -189,7 +189,8 @@ CONTROLS = (
             constant="sys.modules[find_corrected_rber.__module__].TLC_CODE = (30, 8192)"),
     Control("RE-21", (0,), "all layers are alike",
             constant="layers.layer_factors_q8 = lambda: [layers.UNIT] * layers.POINTS"),
-    Control("RE-22", (0, 2, 3, 4, 5, 6), "super layers have four layers", "--super_layers 4"),
+    Control("RE-22", (0, 2, 3, 4, 5, 6, 7, 8), "super layers have four layers",
+            "--super_layers 4"),
     Control("RE-22", (1,), "host data are programmed alone", mutant="ressd-moves-all-alone"),
     Control("RE-5", (0,), "14 % of spare space", "--op 14%"),
     Control("RE-5", (1,), "sixteen candidates", "--candidates 16"),

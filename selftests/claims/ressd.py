@@ -618,9 +618,19 @@ HOT_UPDATES = ("--blocks=128", "--op=40%", "--write-share=100%", "--size=16KiB",
                "--zone1=6s", "--zone2=12s", "--zone3=24s")
 
 
-def run_super_layer_example(writes: Sequence[Sequence[int]], *options: str) -> tuple[list[int],
-                                                                                     int]:
-    """Return the word lines that hot data are programmed to, and the number of relocated pages."""
+@dataclass(frozen=True)
+class Example:
+    """What a worked example of super layers does on a plane of ReSSD."""
+
+    #: Word lines of the programs of hot data, in their order.
+    lines: list[int]
+    relocated_pages: int
+    #: Valid pages of each word line of the block of hot data.
+    valid: list[int]
+
+
+def run_super_layer_example(writes: Sequence[Sequence[int]], *options: str) -> Example:
+    """Run the writes of an example, those of a second after those of another."""
     seconds = [*FIRST_WRITES, *writes]
     trace = scratch_directory() / "example.csv"
     trace.write_text("".join(f"{second},W,{page * PAGE_KIB * 1024},{PAGE_KIB * 1024}\n"
@@ -630,9 +640,14 @@ def run_super_layer_example(writes: Sequence[Sequence[int]], *options: str) -> t
     report, events = simulate_with_timeline(
         *PLANE, "--blocks=256", "--op=60%", "--fill=none", "--buffer=64KiB", "--buffer_hold=10ms",
         "--candidates=1", f"--trace={record}", "--arrival=trace", f"--until={len(seconds) + 1}s",
-        *options)
-    return ([event["args"]["page"] // 3 for event in events if event["name"] == "program mlc"],
-            read_counter(report["runs"][0], "programmed_rewrite_units"))
+        "--page-map=auto", *options)
+    (run,) = report["runs"]
+    (hot,) = (block["valid_units"] for block in run["page_maps"]
+              if block["kind"] == "reprogrammable")
+    return Example([event["args"]["page"] // 3 for event in events
+                    if event["name"] == "program mlc"],
+                   read_counter(run, "programmed_rewrite_units"),
+                   [sum(hot[page:page + 3]) for page in range(0, len(hot), 3)])
 
 
 def measure_super_layer_rules() -> tuple[int, int]:
@@ -658,24 +673,25 @@ def measure_super_layer_rules() -> tuple[int, int]:
 
 def measure_re22_worked_examples() -> list[Measured]:
     """Run the paper's examples of super layers; measure the numbers that the paper states."""
-    lines, _ = run_super_layer_example(FIG_8)
-    used, _ = run_super_layer_example(FIG_7)
-    _, full = run_super_layer_example((*FIG_8[:2], (4, 5), (6, 7), (8,)))
+    fig_8, used = map(run_super_layer_example, (FIG_8, FIG_7))
+    full = run_super_layer_example((*FIG_8[:2], (4, 5), (6, 7), (8,)))
     _, events = simulate_with_timeline(*PLANE, *HOT_UPDATES, "--fill=random", "--candidates=1")
     longest = max(event["dur"] for event in events
                   if (event["name"], event["cat"]) == ("program normal", "host"))
-    virtual, plain = ([*dict.fromkeys(line for line in lines[20:] if line % 4 == 0)]
-                      for lines,
-                      _ in (run_super_layer_example(FIG_12, "--layers=4", "--word_lines=4", option)
-                            for option in ("--virtual_layers=on",
-                                           "--virtual_layers=off")))
-    return [pack_results(*lines, digits=0), pack_results((longest - 3000) / 53, digits=0),
-            pack_results(full, digits=0),
+    layers = [run_super_layer_example(FIG_12, "--layers=4", "--word_lines=4",
+                                      f"--virtual_layers={state}") for state in ("on", "off")]
+    virtual, plain = ([*dict.fromkeys(line for line in example.lines[20:] if line % 4 == 0)]
+                      for example in layers)
+    moved = [example.relocated_pages for example in layers]
+    return [pack_results(*fig_8.lines, digits=0), pack_results((longest - 3000) / 53, digits=0),
+            pack_results(full.relocated_pages, digits=0),
             pack_results(*virtual, shown=f"{format_numbers(virtual, 0)}; plain: "
                          f"{format_numbers(plain, 0)}"),
-            pack_results(*(1 + at // 4 for at in (used[0], used[0], used[-1])), digits=0),
+            pack_results(*(1 + used.lines[at] // 4 for at in (0, 0, -1)), digits=0),
             pack_results(*measure_super_layer_rules(), digits=0),
-            pack_results(run_super_layer_example((*FIG_8[:4], FIG_8[6]))[0][4], digits=0)]
+            pack_results(run_super_layer_example((*FIG_8[:4], FIG_8[6])).lines[4], digits=0),
+            pack_results(moved[0], shown=f"{moved[0]}; plain: {moved[1]}"),
+            pack_results(*fig_8.valid[:4], digits=0)]
 
 
 CLAIMS: dict[str, Callable[[], list[Measured]]] = {
