@@ -136,6 +136,11 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unrecognized arguments: {' '.join(others)}")
         return found, others
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print a help text; unlike argparse's method, do not ignore a failed write."""
+        if message:
+            (file or sys.stderr).write(message)
+
     def unknown_option_error(self, others: Sequence[str]) -> str:
         """Return an error message about the first unknown option; empty if there is none."""
         known = self._option_string_actions
