@@ -2,7 +2,7 @@
 """Accuracy of classifiers on data with bits flipped at a device's error rate."""
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -48,15 +48,19 @@ def train_classifiers() -> Iterator[tuple[Any, NDArray[np.uint8], NDArray[Any]]]
         yield make.fit(learned, known), kept, wanted
 
 
+def compute_accuracy_loss(model: Any, kept: NDArray[Any], wanted: NDArray[Any],
+                          copies: Iterable[NDArray[Any]]) -> float:
+    """Return the accuracy (%-points) that a classifier loses on copies of its data, on average."""
+    scores = [model.score(np.nan_to_num(data, posinf=3e38, neginf=-3e38), wanted)
+              for data in copies]
+    return 100 * float(model.score(kept, wanted) - np.mean(scores))
+
+
 def measure_accuracy_losses(rate: float, kind: str, bits: int) -> list[float]:
     """Return the accuracy lost by a tree, SVM, network and nearest neighbours, in %-points."""
-    losses: list[float] = []
     # More threads than processors wait for each other.
     importlib.import_module("threadpoolctl").threadpool_limits(1)
-    for model, kept, wanted in train_classifiers():
-        right = model.score(kept, wanted)
-        flipped = (flip_lowest_bits(kept.astype(kind), rate, bits, draw) for draw in range(DRAWS))
-        scores = [model.score(np.nan_to_num(data, posinf=3e38, neginf=-3e38), wanted)
-                  for data in flipped]
-        losses.append(100 * float(right - np.mean(scores)))
-    return losses
+    return [compute_accuracy_loss(model, kept, wanted,
+                                  (flip_lowest_bits(kept.astype(kind), rate, bits, draw)
+                                   for draw in range(DRAWS)))
+            for model, kept, wanted in train_classifiers()]

@@ -11,7 +11,9 @@ import stat
 import struct
 from pathlib import Path
 
+import numpy as np
 import pytest
+from selftests.claims import classifiers
 from selftests.lib.processes import await_true
 from selftests.lib.programs import PROGRAM, Done, run_program
 from selftests.nbdkit.support import PLUGIN, Server, needs_nbdkit, run_plugin, run_server
@@ -172,6 +174,43 @@ def test_approximate_data_come_back_with_their_bit_errors() -> None:
                                       "h.pread(1 << 19, at)) for at in (0, 1 << 19)]))")
     assert 0.9e-3 < flipped / (8 * MIB) < 1.1e-3
     assert sum(again) == flipped
+
+
+#: Write a file with client data, then more than the write buffer holds, then read the data back.
+STORE_AND_READ = """
+data = open("DATA", "rb").read()
+h.pwrite(data, 0)
+for i in range(65):
+    h.pwrite(bytes(1 << 20), (8 + i) << 20)
+h.flush()
+open("DATA", "wb").write(h.pread(len(data), 0))
+"""
+
+
+@pytest.mark.in_turn
+def test_classifiers_stay_accurate_on_approximate_data(tmp_path: Path) -> None:
+    trained, stored = [*classifiers.train_classifiers()], tmp_path / "data"
+    data = b"".join(kept.tobytes() * classifiers.DRAWS for _, kept, _ in trained)
+
+    def measure_losses(*options: str) -> list[float]:
+        stored.write_bytes(data + bytes(-len(data) % MIB))
+        with run_server("timing=off", "policy=approxftl", "tag_all=approximate",
+                        *options) as server:
+            server.run_nbdsh(STORE_AND_READ.replace("DATA", str(stored)))
+        read, losses, at = np.frombuffer(stored.read_bytes(), np.uint8), [], 0
+        for model, kept, wanted in trained:
+            copies = read[at:at + classifiers.DRAWS * kept.size].reshape(-1, *kept.shape)
+            losses.append(classifiers.compute_accuracy_loss(model, kept, wanted, copies))
+            at += copies.size
+        return losses
+
+    # A small loss is within the standard error of the accuracy on so many samples.
+    rights = [(model.score(kept, wanted), len(wanted)) for model, kept, wanted in trained]
+    errors = [100 * (right * (1 - right) / count) ** 0.5 for right, count in rights]
+    losses = measure_losses("rber_approx=7.2e-4")
+    assert all(0 < abs(loss) < error for loss, error in zip(losses, errors, strict=True)), losses
+    losses = measure_losses("rber_approx=0.072")
+    assert all(loss > error for loss, error in zip(losses, errors, strict=True)), losses
 
 
 def test_precise_data_have_no_bit_errors() -> None:
