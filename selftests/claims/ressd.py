@@ -174,6 +174,15 @@ def compute_percent_change_from_tlc(value: Callable[..., float], runs: dict[str,
                                       value(runs["tlc"], *arguments))
 
 
+def compute_page_change_by_word_lines(runs: dict[str, Json], key: str) -> float:
+    """Return the change of a page count from TLC to ReSSD in percent, three pages a word line."""
+    ressd, tlc = (get_result_measure(runs[policy], key) for policy in ("ressd", "tlc"))
+    again = read_counter(runs["ressd"], "reprogrammed_pages")
+    # The measures count two pages for a word line of hot data.
+    lines = (runs["ressd"]["mode_pages"]["mlc"] - again) / 2
+    return -compute_percent_reduction(ressd + lines, tlc)
+
+
 def count_free_pages(run: Json, blocks_at_start: int) -> float:
     """Return the free pages as the paper counts: two for a free word line of a ReSSD block."""
     geo, pages = run["geometry"], run["mode_pages"]
@@ -458,11 +467,13 @@ def measure_re17_rss_raid_on_paper_load() -> list[Measured]:
     consumed, host = (get_result_measure(ours, key) for key in ("consumed_pages", "host_pages"))
     moved = [read_counter(ours, f"programmed_{cause}_units") for cause in ("gc", "rewrite")]
     pages, writes_per_erase, collection = list_ressd_gains(compare_ressd_with_tlc(runs))
+    written, by_lines = (compute_percent_change_from_tlc(get_result_measure, runs, "host_pages"),
+                         compute_page_change_by_word_lines(runs, "host_pages"))
     return [
         pack_results(get_result_measure(tlc, "consumed_pages")
                      / count_pages_written_to_devices(tlc),
                      digits=2),
-        pack_results(compute_percent_change_from_tlc(get_result_measure, runs, "host_pages")),
+        pack_results(written, shown=f"{written:.1f}; three pages: {by_lines:.1f}"),
         *map(pack_results, (pages, writes_per_erase, collection)),
         pack_results(compute_percent_change_from_tlc(read_counter, runs, "array_erases")),
         pack_results(*(100 * part / consumed for part in (moved[0], host, moved[1]))),
@@ -559,6 +570,7 @@ def measure_requests_to_plane(volume: str) -> list[float]:
         compute_result_change_from_tlc(virtual),
         100 * read_counter(few["ressd"], "programmed_rewrite_units")
         / get_result_measure(few["ressd"], "consumed_pages"),
+        compute_page_change_by_word_lines(usual, "consumed_pages"),
         *(100 * share for share in profile_of_record_file(path).zone_shares),
     ]
 
@@ -568,13 +580,13 @@ def measure_re20_for_each_trace_volume() -> list[Measured]:
     by_volume = {row[0]: measure_requests_to_plane(row[0]) for row in PUBLISHED}
     (pages, erases, erases_tlc, erases_ours, each, collection, host, collected, displaced, read,
      write, write_members, free, free_few, dead, few_dead, members, hot, alone, alone_wide, virtual,
-     displaced_few, *zones) = map(arithmetic_mean, zip(*by_volume.values(), strict=True))
+     displaced_few, by_lines, *zones) = map(arithmetic_mean, zip(*by_volume.values(), strict=True))
     shares = host, collected, displaced
     # The paper's Fig. 15 has counts of erases, where other figures have them relative to TLC.
     together = 100 * (erases_ours / erases_tlc - 1)
     much = sum(figures[12] >= 8 for figures in by_volume.values())
     return [
-        pack_results(pages),
+        pack_results(pages, shown=f"{pages:.1f}; three pages: {by_lines:.1f}"),
         pack_results(together, shown=f"{together:.1f}; mean of the changes: {erases:.1f}"),
         *map(pack_results, (each, collection)),
         pack_results(*shares, shown=f"{format_numbers(shares)}; one candidate: "
