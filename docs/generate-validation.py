@@ -165,6 +165,53 @@ def drives_part(certificate: Json) -> str:
     return "\n".join(lines)
 
 
+# ---------------------------------------------------------------- the bars
+
+
+def describe_theory_bars(rows: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+    """Yield a row for the formulas of each bar: the largest error among them."""
+    bars = dict.fromkeys(row[4] for row in rows)
+    for bar in sorted(bars, key=float):
+        mine = [row for row in rows if row[4] == bar]
+        worst = max((row[3] for row in mine), key=lambda cell: abs(float(cell)))
+        yield [f"error to theory: {'; '.join(row[0] for row in mine)}", f"at most {bar} %",
+               f"{worst} %", "yes" if all(row[1] == row[2] for row in mine) else "no", ""]
+
+
+def describe_drive_bar(bar: Json, points: Sequence[Json], causes: Sequence[Json]) -> list[str]:
+    """Return the row of a class of held-out points, with the causes of those that are missed."""
+    held = [point for point in points if not point["fitted"] and all(
+        re.match(pattern, point[key]) for key, pattern in bar["match"].items())]
+    within = sum(point["within"] for point in held)
+    share = within / len(held) * 100
+    missed: dict[str, int] = {}
+    for point in held:
+        if not point["within"]:
+            title = find_cause(point, causes)["title"]
+            missed[title] = missed.get(title, 0) + 1
+    ordered = sorted(missed.items(), key=lambda item: (-item[1], item[0]))
+    return [f"{bar['title']}, held out", f"{bar['percent']} %",
+            f"{within} of {len(held)}, {share:.1f} %",
+            "yes" if share >= bar["percent"] else "no",
+            "; ".join(f"{title} ({count})" for title, count in ordered)]
+
+
+def bars_part(certificate: Json) -> str:
+    theory, _ = summarise_theory((DOCS / "theory.md").read_text("utf-8"))
+    peers = [row for row in summarise_peers((DOCS / "peers.md").read_text("utf-8"))
+             if row[0] in ("wsrch", "tpcc")]
+    lost = sum(row[-1] == "no" for row in peers)
+    bars = tomllib.loads((DOCS / "misses.toml").read_text("utf-8"))["bar"]
+    rows = [*describe_theory_bars(theory),
+            ["differences above 5 % to MQSim on its two traces that are not explained", "none",
+             str(lost or "none"), "no" if lost else "yes", ""],
+            *(describe_drive_bar(bar, certificate["points"], read_causes()) for bar in bars)]
+    reasons = [fill(f"**{bar['title'].capitalize()}.** {bar['text']}")
+               for bar, row in zip(bars, rows[-len(bars):], strict=True) if row[3] == "no"]
+    return "\n\n".join([table(("figure", "bar", "reached", "met", "causes of what is missed"), rows,
+                              0).rstrip(), *reasons])
+
+
 # ---------------------------------------------------------------- the page
 
 
@@ -186,8 +233,9 @@ def main() -> None:
     page = replace_part(page, "theory", theory_part())
     page = replace_part(page, "peers", peers_part())
     if arguments.certificate:
-        page = replace_part(page, "drives", drives_part(json.loads(
-            arguments.certificate.read_text("utf-8"))))
+        certificate = json.loads(arguments.certificate.read_text("utf-8"))
+        page = replace_part(page, "bars", bars_part(certificate))
+        page = replace_part(page, "drives", drives_part(certificate))
     arguments.out.write_text(page, "utf-8")
 
 

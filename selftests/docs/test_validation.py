@@ -85,3 +85,31 @@ def test_misses_of_theory_and_peers_are_not_hidden(generator: ModuleType) -> Non
     peers = (DOCS / "peers.md").read_text("utf-8").replace("| 204.8 | 212.4 | +3.7 |",
                                                            "| 204.8 | 222.4 | +8.6 |")
     assert [row[1] for row in generator.summarise_peers(peers) if row[-1] == "no"] == ["mean_us"]
+
+
+def test_each_bar_has_what_is_reached_and_a_reason(generator: ModuleType) -> None:
+    """The table agrees with the counts of the drives and of their causes; a missed bar is told."""
+    rows = {row[0]: row for row in generator.read_markdown_rows(cut_part("bars"))}
+    (held,) = re.findall(r"^\| all \|.*\| (\d+ of \d+) \|$", cut_part("drives"), re.M)
+    whole = rows["points of real drives, held out"]
+    assert whole[2].startswith(f"{held}, ")
+    within, points = map(int, held.split(" of "))
+    causes = dict(re.findall(r"([^;]+) \((\d+)\)", whole[4]))
+    assert sum(map(int, causes.values())) == points - within
+    missed = [name for name, row in rows.items() if row[3] == "no"]
+    assert missed
+    for name in missed:
+        title = name.removesuffix(", held out").capitalize()
+        assert re.search(rf"\*\*{re.escape(title)}\.\*\* \S", cut_part("bars")), name
+
+
+def test_a_bar_counts_held_out_points_of_its_class_only(generator: ModuleType) -> None:
+    point = {"drive": "samsung-pm9a3", "unit": "a", "table": "latency-load", "load": "1",
+             "measure": "read p99", "within": False, "fitted": False}
+    others = [point | {"within": True}, point | {"fitted": True}, point | {"measure": "read p99.9"}]
+    bar = {"title": "p99", "percent": 51, "match": {"measure": "read p99$"}}
+    row = generator.describe_drive_bar(bar, [point, *others], generator.read_causes())
+    assert row == ["p99, held out", "51 %", "1 of 2, 50.0 %", "no",
+                   "Latency rises in a step that the model smooths (1)"]
+    assert generator.describe_drive_bar(bar | {"percent": 50}, [point, *others],
+                                        generator.read_causes())[3] == "yes"
