@@ -478,10 +478,13 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 		/* Each program sets a whole word in the bitmap of filled units. */
 		FILLED "61% fill=sequential layers=16 word_lines=15",
 		/* The queue of a LUN is full before its block is. */
-		FILLED "61% fill=random allocate=static channels=16 chips=16 layers=16 blocks=24",
+		FILLED "61% fill=random allocate=static channels=16 chips=16 layers=16 blocks=24 "
+		       "unit=4KiB",
+		/* LUNs differ in their number of lpns. */
+		FILLED "61% fill=random allocate=static channels=7",
 	};
-	static const bool in_rounds[] = { true, true, false, true, true,
-					  true, true, false, true, true };
+	static const bool in_rounds[] = { true, true, false, true, true, true, true,
+					  false, true, true, true };
 	u32 at_all = 0;
 	u32 i;
 	u32 k;
@@ -501,6 +504,18 @@ TAP_TEST(a_fill_without_the_policy_equals_one_that_asks_it)
 		}
 	}
 	CHECK(at_all >= 4);
+}
+
+TAP_TEST(some_luns_have_no_lpn_of_a_fill)
+{
+	struct test_device device;
+	u32 i;
+
+	test_device_init(&device, "demo");
+	test_device_set_params(&device, FILLED "0.1% fill=random allocate=static channels=16 "
+					       "chips=16");
+	for (i = 0; aftl_policy_at(i); i++)
+		(void)compare_batched_and_unbatched_fill(aftl_policy_at(i), &device.config);
 }
 
 /* Seeds for each policy. */

@@ -21,37 +21,6 @@
 /* L2P entries stored between two calls of the host's pause(); divides the entries of a chunk. */
 #define SLICE_UNITS 65536U
 
-/* The number x for which @step * x is 1 modulo @units, to which it is coprime. */
-static u32 compute_modular_inverse(u32 step, u32 units)
-{
-	s64 before = 0;
-	s64 inverse = 1;
-	u32 rest = units;
-
-	while (step > 1) {
-		u32 times = rest / step;
-		u32 next = rest - times * step;
-		s64 sum = before - (s64)times * inverse;
-
-		before = inverse;
-		inverse = sum;
-		rest = step;
-		step = next;
-	}
-	return inverse < 0 ? (u32)(inverse + units) : (u32)inverse;
-}
-
-struct aftl_fill_order aftl_fill_order_inverse(const struct aftl_fill_order *order)
-{
-	struct aftl_fill_order inverse = {
-		.step = compute_modular_inverse(order->step, order->units),
-		.units = order->units,
-	};
-
-	inverse.at = (u32)((order->units - order->at) * (u64)inverse.step % order->units);
-	return inverse;
-}
-
 void aftl_fill_map_init(struct aftl *ftl, struct aftl_fill_map *map,
 			const struct aftl_fill_order *order)
 {

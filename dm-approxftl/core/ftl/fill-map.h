@@ -38,9 +38,6 @@ struct aftl_fill_map {
 	u32 size;
 };
 
-/* Compute, from the order of lpns in a fill, the order of write numbers by ascending lpn. */
-struct aftl_fill_order aftl_fill_order_inverse(const struct aftl_fill_order *order);
-
 /**
  * aftl_fill_map_init() - begin to record the ppns of a shuffled fill
  * @ftl: device

@@ -100,32 +100,6 @@ u32 aftl_fill_window_commit_programs(struct aftl *ftl, struct aftl_fill_window *
 	return done;
 }
 
-/* Find the steps to the next higher lpn among the writes of the window. */
-static struct aftl_fill_steps find_steps_of_window(const struct aftl_fill_window *window)
-{
-	const struct aftl_fill_order *order = &window->order;
-	struct aftl_fill_steps steps = {
-		.writes = window->used,
-		.up_lpns = order->units,
-		.down_lpns = order->units,
-	};
-	u32 lpns = 0;
-	u32 i;
-
-	for (i = 1; i < window->used; i++) {
-		lpns = aftl_fill_order_next_lpn(order, lpns, order->step);
-		if (lpns < steps.up_lpns) {
-			steps.up = i;
-			steps.up_lpns = lpns;
-		}
-		if (order->units - lpns < steps.down_lpns) {
-			steps.down = i;
-			steps.down_lpns = order->units - lpns;
-		}
-	}
-	return steps;
-}
-
 /* L2P entries whose prefetches overlap. */
 #define PREFETCHED 32U
 
@@ -144,21 +118,15 @@ void aftl_fill_window_store_l2p_entries(struct aftl *ftl, struct aftl_fill_windo
 
 	if (!used)
 		return;
-	if (window->steps.writes != used)
-		window->steps = find_steps_of_window(window);
+	if (window->steps.count != used)
+		window->steps = aftl_fill_find_steps(order.step, order.units, used);
 	steps = window->steps;
 	for (left = used; left; left -= count) {
 		for (count = 0; count < left && count < PREFETCHED; count++) {
-			bool up = write + steps.up < used;
-			bool down = write >= steps.down;
-
 			at[count] = lpn;
 			entries[count] = window->entries[write];
 			prefetch(aftl_l2p_entry(ftl, lpn));
-			write += (up || !down ? steps.up : 0) - (up ? 0 : steps.down);
-			lpn = aftl_fill_order_next_lpn(&order, lpn,
-						       (up || !down ? steps.up_lpns : 0) +
-							       (up ? 0 : steps.down_lpns));
+			aftl_fill_take_step(&steps, order.units, &write, &lpn);
 		}
 		for (i = 0; i < count; i++)
 			if (entries[i])

@@ -26,25 +26,6 @@ struct aftl_fill_program {
 };
 
 /**
- * struct aftl_fill_steps - how to find the next higher lpn among consecutive writes of a fill
- * @writes: number of these writes
- * @up: distance to the write of the next higher lpn, if that write is later
- * @up_lpns: distance of the lpns
- * @down: distance to the write of the next higher lpn, if that write is earlier
- * @down_lpns: distance of the lpns
- *
- * By the three-distance theorem one step up, one step down, or one step up and one down lead from
- * each write to that of the next higher lpn; after the highest lpn follows the lowest.
- */
-struct aftl_fill_steps {
-	u32 writes;
-	u32 up;
-	u32 up_lpns;
-	u32 down;
-	u32 down_lpns;
-};
-
-/**
  * struct aftl_fill_window - queued programs, and L2P entries that are still to be stored
  * @order: order of the fill, from the first write of the window on
  * @size: writes in the window, at most; a multiple of the logical pages of a program

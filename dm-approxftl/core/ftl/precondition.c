@@ -3,6 +3,7 @@
 #include "core/ftl/block.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/fill-map.h"
+#include "core/ftl/fill-static.h"
 #include "core/ftl/fill-window.h"
 #include "core/ftl/fine-pass.h"
 #include "core/ftl/gc-watermark.h"
@@ -128,7 +129,9 @@ static bool run_relocation_task_untimed(struct aftl *ftl, struct aftl_lun *lun)
  * @need: request for the program that is being gathered
  * @payload: logical pages gathered for it
  * @map: L2P entries that are still to be stored, if the LUNs take turns
- * @window: programs and L2P entries that are still to be stored, if lpns determine their LUNs
+ * @fixed: state of LUNs and L2P entries, if lpns determine their LUNs
+ * @window: programs and L2P entries that are still to be stored, if lpns determine their LUNs and
+ * @fixed is not in use
  * @numbers: numbers of the first writes, if the policy has a clock for which they are still to be
  * stored; else it has no units
  * @ahead: from a logical page to the one whose L2P entry is prefetched meanwhile
@@ -141,6 +144,7 @@ struct filler {
 	struct aftl_program_request need;
 	struct aftl_payload payload;
 	struct aftl_fill_map map;
+	struct aftl_fill_static fixed;
 	struct aftl_fill_window window;
 	struct aftl_fill_order numbers;
 	u32 ahead;
@@ -148,6 +152,30 @@ struct filler {
 
 /* Number of logical pages between two pause() calls while numbers of first writes are stored. */
 #define NUMBERS_SLICE 65536U
+
+static void fill_begin_window(struct aftl *ftl, struct filler *filler,
+			      const struct aftl_fill_order *order)
+{
+	aftl_fill_window_init(ftl, &filler->window, order);
+	filler->round = filler->window.entries ? ftl->program_units : 0;
+}
+
+/*
+ * Bring all LUNs and the L2P table up to date. If the fill has not ended, a window takes the next
+ * writes.
+ */
+static int fill_go_on_with_window(struct aftl *ftl, struct filler *filler)
+{
+	struct aftl_fill_order order = filler->fixed.order;
+	u32 written = filler->fixed.write;
+	int ret = aftl_fill_static_end(ftl, &filler->fixed, filler->runs);
+
+	if (written < order.units) {
+		aftl_fill_order_advance_by_writes(&order, written);
+		fill_begin_window(ftl, filler, &order);
+	}
+	return ret;
+}
 
 /*
  * Store the L2P entries of recorded rounds and, if the policy wants it, the number of the first
@@ -159,6 +187,8 @@ static int store_l2p_entries_recorded_by_fill(struct aftl *ftl, struct filler *f
 	int ret = aftl_fill_map_store_l2p_entries(ftl, &filler->map);
 	u32 lpn;
 
+	if (filler->fixed.luns)
+		ret = fill_go_on_with_window(ftl, filler);
 	aftl_fill_window_store_l2p_entries(ftl, &filler->window);
 	if (!numbers.units)
 		return ret;
@@ -266,8 +296,8 @@ static void ask_policy_how_many_programs_may_follow(struct aftl *ftl, const stru
 		.mode = placement->mode,
 		.left = min(ftl->type->fill_run(ftl->policy, lun, &filler->need, block), steps - 1),
 	};
-	/* Queued programs do not look at the room and the free blocks of their LUN. */
-	if (filler->window.entries)
+	/* Programs of a batch do not look at the room and the free blocks of their LUN. */
+	if (filler->window.entries || filler->fixed.luns)
 		run->left = count_fill_programs_without_policy_call(ftl, filler, lun);
 }
 
@@ -472,8 +502,10 @@ static void fill_init_rounds(struct aftl *ftl, struct filler *filler,
 
 	filler->round = ftl->geo.luns * ftl->program_units;
 	if (shuffled && ftl->allocation.rule.fixed) {
-		aftl_fill_window_init(ftl, &filler->window, order);
-		filler->round = filler->window.entries ? ftl->program_units : 0;
+		filler->round = ftl->program_units;
+		aftl_fill_static_init(ftl, &filler->fixed, order);
+		if (!filler->fixed.luns)
+			fill_begin_window(ftl, filler, order);
 	} else if (shuffled) {
 		aftl_fill_map_init(ftl, &filler->map, order);
 	}
@@ -539,7 +571,9 @@ static u32 fill_commit_rounds(struct aftl *ftl, struct filler *filler,
 
 	if (!filler->round || filler->payload.count || write % filler->round)
 		return 0;
-	if (filler->window.entries) {
+	if (filler->fixed.luns) {
+		done = aftl_fill_static_skip_to_policy_call(ftl, &filler->fixed, filler->runs);
+	} else if (filler->window.entries) {
 		done = aftl_fill_window_commit_programs(ftl, &filler->window, filler->runs, order,
 							units);
 	} else {
@@ -557,6 +591,26 @@ static u32 fill_commit_rounds(struct aftl *ftl, struct filler *filler,
 	return done;
 }
 
+static int fill_write_next_lpn(struct aftl *ftl, struct filler *filler,
+			       const struct aftl_fill_order *order)
+{
+	int ret = 0;
+
+	if (!filler->fixed.luns)
+		aftl_prefetch_l2p_entry(ftl,
+					aftl_fill_order_next_lpn(order, order->at, filler->ahead));
+	else if (!aftl_fill_static_has_room(ftl, &filler->fixed))
+		ret = fill_go_on_with_window(ftl, filler);
+	if (!ret)
+		ret = fill_add_lpn_to_payload(ftl, filler, to_lpn(order->at),
+					      draw_lpn_data_class(ftl, filler));
+	if (filler->fixed.luns && !ret)
+		aftl_fill_static_continue(ftl, &filler->fixed, filler->runs);
+	else if (filler->window.entries)
+		aftl_fill_window_skip_write(&filler->window);
+	return ret;
+}
+
 static int fill_write_next_lpns(struct aftl *ftl, struct filler *filler,
 				struct aftl_fill_order *order, u32 *units)
 {
@@ -571,12 +625,7 @@ static int fill_write_next_lpns(struct aftl *ftl, struct filler *filler,
 		ret = aftl_call_pause_callback(ftl);
 	} else {
 		done = 1;
-		aftl_prefetch_l2p_entry(ftl,
-					aftl_fill_order_next_lpn(order, order->at, filler->ahead));
-		ret = fill_add_lpn_to_payload(ftl, filler, to_lpn(order->at),
-					      draw_lpn_data_class(ftl, filler));
-		if (filler->window.entries)
-			aftl_fill_window_skip_write(&filler->window);
+		ret = fill_write_next_lpn(ftl, filler, order);
 	}
 	aftl_fill_order_advance_by_writes(order, done);
 	*units -= done;
@@ -704,6 +753,7 @@ static struct filler *alloc_filler(struct aftl *ftl)
 static void free_filler(struct aftl *ftl, struct filler *filler)
 {
 	aftl_fill_map_free(ftl, &filler->map);
+	aftl_fill_static_free(ftl, &filler->fixed);
 	aftl_memory_free(ftl, filler->runs);
 	aftl_memory_free(ftl, filler);
 }

@@ -853,8 +853,8 @@ static __always_inline void map_first_write_lpns(struct aftl_chunks l2p, struct 
 }
 
 /* Count @programs first writes of a run, which have been stored from ppn @slot on. */
-static void count_first_writes_of_lun(struct aftl *ftl, struct aftl_lun *lun,
-				      struct aftl_fill_run *run, u32 slot, u32 programs)
+void aftl_count_first_fill_writes_of_lun(struct aftl *ftl, struct aftl_lun *lun,
+					 struct aftl_fill_run *run, u32 slot, u32 programs)
 {
 	u32 units = programs * ftl->program_units;
 
@@ -896,7 +896,7 @@ void aftl_commit_first_fill_writes_of_lun(struct aftl *ftl, struct aftl_lun *lun
 	if (map)
 		map_first_write_lpns(ftl->l2p, new, run->class << AFTL_PPN_BITS | (slot + 1),
 				     ftl->program_units);
-	count_first_writes_of_lun(ftl, lun, run, slot, rounds);
+	aftl_count_first_fill_writes_of_lun(ftl, lun, run, slot, rounds);
 }
 
 /* Store the OOB metadata of queued programs; the other arguments as above. */
@@ -937,7 +937,7 @@ void aftl_commit_queued_fill_programs_of_lun(struct aftl *ftl, struct aftl_lun *
 	else
 		store_queued_programs(ftl->media, new, queue, ftl->geo.page_units,
 				      ftl->geo.program_pages);
-	count_first_writes_of_lun(ftl, lun, run, page * ftl->geo.page_units, programs);
+	aftl_count_first_fill_writes_of_lun(ftl, lun, run, page * ftl->geo.page_units, programs);
 }
 
 void aftl_begin_block_erase(struct aftl *ftl, struct aftl_lun *lun, const struct aftl_block *block)

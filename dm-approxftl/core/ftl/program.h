@@ -73,6 +73,8 @@ void aftl_commit_next_fill_program(struct aftl *ftl, struct aftl_lun *lun,
 void aftl_commit_first_fill_writes_of_lun(struct aftl *ftl, struct aftl_lun *lun,
 					  struct aftl_fill_run *run, struct aftl_fill_order order,
 					  u32 rounds, bool map);
+void aftl_count_first_fill_writes_of_lun(struct aftl *ftl, struct aftl_lun *lun,
+					 struct aftl_fill_run *run, u32 slot, u32 programs);
 void aftl_commit_queued_fill_programs_of_lun(struct aftl *ftl, struct aftl_lun *lun,
 					     struct aftl_fill_run *run,
 					     struct aftl_fill_order order,
