@@ -28,7 +28,10 @@
 /* Limit of the sectors of requests that a soft interrupt ends: copying them takes about 50 us. */
 #define SOFTIRQ_SECTORS (SZ_256K >> SECTOR_SHIFT)
 
-/* Workqueue for aftl_disk.catch_up. Memory reclaim may depend on it. */
+/*
+ * Workqueue for work that waits for no I/O: aftl_disk.catch_up and, without a durable store,
+ * aftl_disk.collect. Memory reclaim may depend on it.
+ */
 static struct workqueue_struct *workers;
 
 /* Return true if the store's queue lacks room for the operations that one FTL call may add. */
@@ -301,6 +304,12 @@ static bool disk_may_continue_gc(const struct aftl_disk *disk)
 	       aftl_next_event_ns(disk->ftl) != U64_MAX;
 }
 
+/* With a durable store GC waits for room in the queue, and so for the backing device. */
+static void queue_untimed_gc_work(struct aftl_disk *disk)
+{
+	queue_work(disk->durable ? disk->workers.background : workers, &disk->collect);
+}
+
 /*
  * With "timing off" device time passes only while requests are pending. GC has no request, so this
  * work item processes its events, one slice at a time.
@@ -322,13 +331,13 @@ static void advance_untimed_gc_work(struct work_struct *work)
 	more = disk_may_continue_gc(disk);
 	aftl_disk_unlock_and_end_bios(disk);
 	if (more)
-		schedule_work(&disk->collect);
+		queue_untimed_gc_work(disk);
 }
 
 void aftl_disk_queue_gc(struct aftl_disk *disk)
 {
 	if (disk->scale == AFTL_TIMING_OFF && READ_ONCE(disk->running))
-		schedule_work(&disk->collect);
+		queue_untimed_gc_work(disk);
 }
 
 /*
@@ -348,9 +357,13 @@ static void retire_worn_blocks_work(struct work_struct *work)
 	}
 }
 
+/*
+ * Until a worn block is retired, its data occupy spare sectors, without which failing writes are
+ * lost. Such writes may come from memory reclaim, so the retirement must not wait for memory.
+ */
 static void queue_retirement_of_worn_blocks(struct aftl_disk *disk)
 {
-	schedule_work(&disk->wear);
+	queue_work(disk->workers.background, &disk->wear);
 }
 
 static void disk_set_drain_mode(struct aftl_disk *disk, bool hurry)

@@ -38,7 +38,8 @@ struct aftl_disk_ops {
  * @queue: executes the queue of operations
  * @salvage: writes data again whose write failed; @queue may wait for it
  * @fetch: starts and ends reads from the block device; @queue may wait for it
- * @probe: reads the volume header to find out whether the block device responds
+ * @background: work that @queue never waits for: retires worn blocks, collects garbage by message,
+ *	reads the volume header to find out whether the block device responds
  * @submit: submits the reads of cgroups
  *
  * They are allocated when a table is loaded. Each has a rescuer thread, and creating a thread may
@@ -48,7 +49,7 @@ struct aftl_dev_workers {
 	struct workqueue_struct *queue;
 	struct workqueue_struct *salvage;
 	struct workqueue_struct *fetch;
-	struct workqueue_struct *probe;
+	struct workqueue_struct *background;
 	struct workqueue_struct *submit;
 };
 

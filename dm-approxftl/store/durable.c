@@ -187,9 +187,9 @@ int aftl_dev_workers_create(struct aftl_dev_workers *workers)
 	workers->queue = alloc_workqueue("aftl_queue", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
 	workers->salvage = alloc_workqueue("aftl_salvage", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
 	workers->fetch = alloc_workqueue("aftl_fetch", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
-	workers->probe = alloc_workqueue("aftl_probe", WQ_UNBOUND | WQ_MEM_RECLAIM, 1);
+	workers->background = alloc_workqueue("aftl_background", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
 	workers->submit = alloc_workqueue("aftl_submit", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	if (workers->queue && workers->salvage && workers->fetch && workers->probe &&
+	if (workers->queue && workers->salvage && workers->fetch && workers->background &&
 	    workers->submit)
 		return 0;
 	aftl_dev_workers_destroy(workers);
@@ -199,7 +199,8 @@ int aftl_dev_workers_create(struct aftl_dev_workers *workers)
 void aftl_dev_workers_destroy(struct aftl_dev_workers *workers)
 {
 	struct workqueue_struct *const all[] = {
-		workers->submit, workers->probe, workers->fetch, workers->salvage, workers->queue,
+		workers->submit, workers->background, workers->fetch, workers->salvage,
+		workers->queue,
 	};
 	u32 i;
 

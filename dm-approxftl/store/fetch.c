@@ -227,8 +227,8 @@ static void finish_transferred_fetches(struct aftl_dev *dev, struct aftl_dev_fet
 }
 
 /*
- * Find out whether the device responds, in a workqueue of its own, so that a device that does not
- * respond delays only reads that have failed.
+ * Find out whether the device responds, in a workqueue that no other read or write waits for, so
+ * that a device that does not respond delays only reads that have failed.
  */
 static void check_device_responds_work(struct work_struct *work)
 {
@@ -258,7 +258,7 @@ static void handle_ended_fetches(struct aftl_dev *dev, struct aftl_dev_fetch *fi
 	if (!first->error)
 		finish_transferred_fetches(dev, first);
 	else if (llist_add(&first->node, &dev->unread))
-		queue_work(dev->disk->workers.probe, &dev->probe_work);
+		queue_work(dev->disk->workers.background, &dev->probe_work);
 }
 
 static void start_fetches_work(struct work_struct *work)
@@ -292,7 +292,7 @@ int aftl_dev_fetch_init(struct aftl_dev *dev)
 void aftl_dev_fetch_exit(struct aftl_dev *dev)
 {
 	drain_workqueue(dev->disk->workers.fetch);
-	drain_workqueue(dev->disk->workers.probe);
+	drain_workqueue(dev->disk->workers.background);
 	mempool_exit(&dev->fetch_sets);
 	aftl_dev_readers_exit(dev);
 }

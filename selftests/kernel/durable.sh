@@ -119,6 +119,19 @@ one_commit_for_all()
 		dmsetup remove aftl-one
 }
 
+# Retirement of blocks and GC wait for the backing device, so other work must not wait for them. A
+# resume queues both.
+background_work_is_on_its_own_workqueue()
+{
+	queue=$tracing/events/workqueue/workqueue_queue_work
+	forget_events && echo 1 >"$queue/enable" && dmsetup suspend aftl-data &&
+		dmsetup resume aftl-data && echo 0 >"$queue/enable" || return
+	sed -n 's/.*function=\(retire_worn_blocks\|advance_untimed_gc\)_work.* workqueue=\([^ ]*\).*/\1 \2/p' \
+		"$tracing/trace" | sort -u >"$scratch/queued"
+	sed 's/^/# /' "$scratch/queued"
+	[ "$(cut -d ' ' -f 2 "$scratch/queued")" = "$(printf 'aftl_background\naftl_background')" ]
+}
+
 # on_slow_drive COMMAND...: run the command on a drive with a volatile cache and slow flushes
 on_slow_drive()
 {
@@ -450,6 +463,8 @@ elif next_turn "$whose"; then
 	ktap_test_skip "$whose" 'the kernel has no kprobes'
 fi
 in_turn 'a device collects garbage after suspend and resume' collects_after_a_pause
+ktap_test_run 'blocks are retired and GC runs on a workqueue of the volume' \
+	background_work_is_on_its_own_workqueue
 ktap_test_run 'a volume is suspended while its queue is full' suspends_with_a_full_queue
 ktap_test_run 'the table names the block device by number and can be loaded' table_round_trips
 in_turn 'a volume with real timing equals its model' in_real_time

@@ -384,7 +384,7 @@ same_table_needs_no_ftl()
 rescuers()
 {
 	cat /proc/[0-9]*/comm 2>"$scratch/said" |
-		awk '/^(kworker\/R-)?aftl_(queue|salvage|fetch|probe|submit)/ { count++ } END { print count + 0 }'
+		awk '/^(kworker\/R-)?aftl_(queue|salvage|fetch|background|submit)/ { count++ } END { print count + 0 }'
 }
 
 # Workqueues are created when a table is loaded, because a resume must not allocate memory.
