@@ -410,7 +410,21 @@ on_a_sparse_file()
 	losetup -d "$loop" && rm "$scratch/copy" "$scratch/few" && return "$status"
 }
 
-# Open a volume with tables of 6 MiB and a snapshot on a drive that takes 100 ms for a read.
+# reads_overlap MS: open the volume with the table in $slow on a drive that takes MS for a read
+# Return true if more than one read is in flight on average.
+reads_overlap()
+{
+	dmsetup create aftl-part --table "0 524288 delay /dev/ram1 0 $1 /dev/ram1 0 0" &&
+		dmsetup create aftl-new --table "$slow" || return
+	part=$(dmsetup info --columns --noheadings --separator : -o major,minor aftl-part) &&
+		read -r reads _ _ all _ _ _ _ _ busy _ <"/sys/dev/block/$part/stat" || return
+	echo "# $reads reads of $1 ms took $all ms, in $busy"
+	cmp -n 1048576 "$scratch/few" /dev/mapper/aftl-new && dmsetup remove aftl-new &&
+		dmsetup remove aftl-part && [ "$reads" -gt 15 ] && [ "$((5 * all))" -gt "$((6 * busy))" ]
+}
+
+# The volume has tables of 6 MiB and a snapshot. On a busy machine a read may end before the next
+# one begins, so repeat the test with slower reads: without read-ahead they never overlap.
 reads_ahead()
 {
 	wipe /dev/ram1 && create aftl-new /dev/ram1 channels 2 chips 1 planes 1 blocks 800 layers 8 \
@@ -418,15 +432,8 @@ reads_ahead()
 	head -c 1m /dev/urandom >"$scratch/few"
 	dd if="$scratch/few" of=/dev/mapper/aftl-new bs=64k oflag=direct 2>"$scratch/said" &&
 		slow=$(dmsetup table aftl-new | sed 's, 1:1 , /dev/mapper/aftl-part ,') &&
-		dmsetup remove aftl-new && dmsetup create aftl-part \
-			--table '0 524288 delay /dev/ram1 0 100 /dev/ram1 0 0' &&
-		dmsetup create aftl-new --table "$slow" || return
-	part=$(dmsetup info --columns --noheadings --separator : -o major,minor aftl-part) &&
-		read -r reads _ _ all _ _ _ _ _ busy _ <"/sys/dev/block/$part/stat" || return
-	echo "# $reads reads took $all ms, in $busy"
-	[ "$reads" -gt 15 ] && [ "$((5 * all))" -gt "$((6 * busy))" ] &&
-		cmp -n 1048576 "$scratch/few" /dev/mapper/aftl-new &&
-		dmsetup remove aftl-new && dmsetup remove aftl-part && checked /dev/ram1
+		dmsetup remove aftl-new || return
+	reads_overlap 100 || reads_overlap 500 || reads_overlap 2500 && checked /dev/ram1
 }
 
 # Small mapping units make more operations than the durable store's queue holds.
