@@ -78,6 +78,7 @@ def calibrate_own_device(tmp_path_factory: pytest.TempPathFactory) -> Json:
     return parse_document(SCHEMA, (place / "found.json").read_text())
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_integer_parameters_are_recovered_exactly(found: Json) -> None:
     known = {one["name"]: one for one in found["parameters"]}
@@ -85,6 +86,7 @@ def test_integer_parameters_are_recovered_exactly(found: Json) -> None:
         assert (known[name]["low"], known[name]["high"]) == (hidden, hidden), name
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_measured_parameters_are_recovered_within_tolerance(found: Json) -> None:
     """The fast jobs determine read and program times, but not over-provisioning (no rewrites)."""
@@ -98,6 +100,7 @@ def test_measured_parameters_are_recovered_within_tolerance(found: Json) -> None
     assert len(outside) <= 2, known
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_simulated_loads_match_the_measured_ones(found: Json) -> None:
     errors = sorted(abs(figure["error"]) for figure in found["fitted"])
