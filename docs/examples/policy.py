@@ -10,8 +10,7 @@ oldest = aftl.Policy("oldest", select_victim=lambda blocks: np.where(
 apart = aftl.Policy("apart", stream=lambda page: page.relocated, streams=["fresh", "moved"],
                     moved=1)
 runs = aftl.sweep(policy=["baseline", oldest, apart], seeds=8, jobs=2, profile="demo", op="10%",
-                  fill_overwrite="100%", workload="zipf", write_share=1.0, requests=50000,
-                  warmup=30000)
+                  workload="zipf", write_share=1.0, requests=50000, warmup=30000)
 for name in ("write_amplification", "write_mean"):
     for policy, found in runs.interval(name, by="policy", relative_to="baseline").items():
         print(f"{name} {policy} {found.mean:.3f} +- {found.half:.3f}")

@@ -3,8 +3,8 @@
 
 import approxftl as aftl
 
-run = aftl.simulate(profile="demo", policy="baseline", op="15%", fill_overwrite="100%",
-                    workload="zipf", write_share=0.7, requests=200000, warmup=50000, seed=1)
+run = aftl.simulate(profile="demo", policy="baseline", op="15%", workload="zipf",
+                    write_share=0.7, requests=200000, warmup=50000, seed=1)
 print("write amplification", run.summary["write_amplification"])
 print("p99 of writes", run.measure("write_p99"), "ns")
 requests = run.requests

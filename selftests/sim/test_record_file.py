@@ -202,7 +202,7 @@ def test_option_arrival_device_keeps_the_recorded_device_times(tmp_path: Path) -
 
 def test_option_until_keeps_the_device_working_after_the_end_of_a_trace(tmp_path: Path) -> None:
     path = write_trace(tmp_path / "x.aft", [Record(0, 0, 8, WRITE)])
-    options: list[str | Path] = ["--trace", path, "--set", "buffer=64KiB"]
+    options: list[str | Path] = ["--trace", path, "--fill=random", "--buffer=64KiB"]
     at_once = get_only_run(run_sim(*options))
     later = get_only_run(run_sim(*options, "--until", "20ms"))
     assert at_once["counters"]["array_programs"] == 0

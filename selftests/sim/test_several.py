@@ -101,7 +101,8 @@ def test_each_seed_has_its_own_table() -> None:
 
 
 def test_warnings_name_the_seed() -> None:
-    done = run_approxftl("sim", "--seed", "7,9", "--requests", "300k", "--jobs", "2")
+    done = run_approxftl("sim", "--seed", "7,9", "--requests", "300k", "--jobs", "2",
+                         "--fill", "random")
     drifting = [line for line in done.err.splitlines() if "hit unwritten" not in line]
     assert [line.split(": ")[2] for line in drifting] == ["baseline, seed 7", "baseline, seed 9"]
 

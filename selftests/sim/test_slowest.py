@@ -10,7 +10,8 @@ import pytest
 from selftests.sim.support import get_only_run, read_trace, run_approxftl, run_sim
 
 #: Erases take 10 ms.
-BUSY = ("--op=20%", "--utilisation=60%", "--erase=10ms", "--requests=20000", "--warmup=2000")
+BUSY = ("--fill=random", "--op=20%", "--utilisation=60%", "--erase=10ms", "--requests=20000",
+        "--warmup=2000")
 
 
 def test_waiting_times_by_reason_add_up_to_the_waiting_time() -> None:

@@ -14,7 +14,18 @@ SMALL = ("--blocks=32", "--op=40%", "--requests=2000")
 
 
 @pytest.mark.parametrize(("given", "words", "state"), [
-    ((), "demo, starts filled at random, 100 % valid, ", "random"),
+    ((), "demo, starts filled at random, 100 % valid, then 100 % overwritten, ", "random"),
+    (("--op=60%",), "demo, starts filled at random, 100 % valid, then 200 % overwritten, ",
+     "random"),
+    (("--fill-valid=30%",), "demo, starts filled at random, 30 % valid, then 500 % overwritten, ",
+     "random"),
+    (("--fill-valid=0%",), "demo, starts empty, ", "empty"),
+    (("--fill-overwrite=0%",), "demo, starts filled at random, 100 % valid, 76.80 MiB ", "random"),
+    (("--fill=random",), "demo, starts filled at random, 100 % valid, 76.80 MiB ", "random"),
+    (("--profile=ics14",), "ics14, starts filled at random, 100 % valid, then 100 % overwritten, ",
+     "random"),
+    (("--shards=2",), "demo, starts filled at random, 100 % valid, then 100 % overwritten, ",
+     "random"),
     (("--fill=none",), "demo, starts empty, ", "empty"),
     (("--set=fill=none",), "demo, starts empty, ", "empty"),
     (("--fill=sequential", "--fill_valid=50%"), "demo, starts filled in sequence, 50 % valid, ",
@@ -62,19 +73,21 @@ def test_a_run_that_only_uses_up_free_blocks_causes_a_warning(tmp_path: Path) ->
     """A device that is full but fresh looks fast; the remedy that the warning names removes it."""
     words = "not in steady state: "
     command = ("sim", "--requests=20000", "--policy=baseline,delta_b")
-    done = run_approxftl(*command, f"--json={tmp_path}/fresh.json")
+    done = run_approxftl(*command, "--fill=random", f"--json={tmp_path}/fresh.json")
     assert re.search(rf"warning: baseline and 1 more: {words}\d\d blocks were written and only 0 "
                      "erased, so there was little garbage collection; "
                      "--fill-overwrite 100% starts in steady state\n", done.err), done.err
     runs = json.loads((tmp_path / "fresh.json").read_text())["runs"]
     assert all("free_blocks" in run["unsteady"] for run in runs)
-    assert run_approxftl(*command, "--quiet").err == ""
-    steady = run_approxftl(*command, "--fill-overwrite=100%", "--json")
+    assert run_approxftl(*command, "--fill=random", "--quiet").err == ""
+    asked = run_approxftl(*command, "--fill=random", "--fill-overwrite=100%", "--json")
+    steady = run_approxftl(*command, "--json")
+    assert json.loads(asked.out)["runs"] == json.loads(steady.out)["runs"]
     assert words not in steady.err
     assert not any("free_blocks" in run.get("unsteady", ())
                    for run in json.loads(steady.out)["runs"])
-    for no_reason in (["--fill=none"], ["--write-share=0%"], ["--warmup=200000"],
-                      ["--requests=500"]):
+    for no_reason in (["--fill=none"], ["--fill=random", "--write-share=0%"],
+                      ["--fill=random", "--warmup=200000"], ["--fill=random", "--requests=500"]):
         assert words not in run_approxftl(*command, *no_reason).err
     assert run_approxftl("sim", "--fill=none", "-q", f"--dump={tmp_path}/d").code == 0
     loaded = run_approxftl("sim", f"--load={tmp_path}/d", "--requests=5000").err
@@ -124,3 +137,9 @@ def test_a_fill_by_the_host_places_data_where_its_writes_go(
         for fill in (("--fill=sequential",), ("--fill=none", f"--host-fill={depth}")))
     assert (written == instant) == equal
     assert equal or written < 0.95 * instant
+
+
+def test_a_large_device_is_overwritten_only_on_request() -> None:
+    """Overwriting a terabyte takes minutes."""
+    done = run_approxftl("sim", "--profile=tcad18", "--requests=1")
+    assert done.out.startswith("device: tcad18, starts filled at random, 100 % valid, 108.8 GiB")

@@ -7,7 +7,7 @@ from selftests.sim.support import get_only_run, run_sim
 #: A buffer of 256 units, 12 of which are one program.
 DRIVE = ("--bits", "3", "--one-shot", "on", "--page", "16KiB", "--unit", "4KiB", "--layers", "8",
          "--word-lines", "4", "--blocks", "64", "--channels", "2", "--chips", "2", "--buffer",
-         "1MiB", "--buffer-hold", "1s", "--write-share", "100%")
+         "1MiB", "--buffer-hold", "1s", "--write-share", "100%", "--fill", "random")
 #: 2000 writes a second for ten seconds.
 LOAD = (*DRIVE, "--size", "4KiB", "--requests", "20000", "--arrival", "open", "--rate", "2000")
 SECONDS, PROGRAM = 10, 12

@@ -430,7 +430,7 @@ def test_a_share_of_1_in_a_study_is_refused_as_ambiguous(tmp_path: Path) -> None
 
 def test_the_table_shows_the_measures_of_the_figures(tmp_path: Path) -> None:
     """A study's table names measures without a column below it, except those that no run has."""
-    text = SMALL.replace("[base]\n", 'seeds = 2\n[base]\nwrite-share = "100%"\n')
+    text = SMALL.replace("[base]\n", 'seeds = 2\n[base]\nfill = "random"\nwrite-share = "100%"\n')
     file = write_study(tmp_path, text)
     everything = run_study("run", file).stdout
     assert "write response, mean" in everything and "read response" not in everything

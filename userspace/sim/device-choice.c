@@ -8,6 +8,12 @@
 #include "shares.h"
 #include "sim-options.h"
 
+/*
+ * Most mapping units of a device that starts overwritten unless an option sets its starting state.
+ * The overwrites of larger devices take minutes.
+ */
+#define OVERWRITTEN_UNITS_MAX (8U << 20)
+
 /* Seeds */
 
 static int add_single_seed(struct sim_options *options, u64 seed, struct aftl_error *error)
@@ -70,8 +76,8 @@ int set_sim_parameter(struct sim_options *options, const char *text, size_t leng
 	if (!strcmp(key, "seed"))
 		return parse_seed_list(options, value, error);
 	options->param_given = text;
-	if (!strcmp(key, "fill"))
-		options->fill_given = true;
+	options->fill_given |= !strcmp(key, "fill");
+	options->fill_overwrite_given |= !strcmp(key, "fill_overwrite");
 	return check_percentage_is_unambiguous(key, value, error) ? :
 	       aftl_param_set(&options->params, key, value, error);
 }
@@ -96,15 +102,41 @@ int set_parameters_from_text_or_file(struct sim_options *options, const char *va
 		       set_parameter_from_key_value(options, value, error);
 }
 
-/*
- * Start full unless an option sets the starting state: an empty device collects no garbage, and
- * its reads take no flash time. Fill for read-only loads, too, so that all points of a sweep of
- * --write-share start alike. Zones start empty, because the FTL refuses to fill them.
- */
-void set_random_fill_as_default(struct sim_options *options)
+u64 get_share_to_overwrite_for_steady_state(const struct aftl_config *config, u64 units, u64 slots)
 {
-	if (!options->fill_given && !options->load && !options->params.zoned)
-		options->params.fill = AFTL_FILL_RANDOM;
+	u64 filled = units * config->fill_valid / SHARE_WHOLE;
+
+	return filled ? DIV_ROUND_UP(slots - filled, filled) * SHARE_WHOLE : 0;
+}
+
+static u64 choose_share_to_overwrite(const struct aftl_config *config)
+{
+	const struct aftl_param *param = aftl_param_at(aftl_param_find("fill_overwrite"));
+	struct aftl_config whole = *config;
+	struct aftl_geometry geo;
+	struct aftl_error unused;
+
+	whole.shards = 1;
+	/* The caller of sim_options_parse() reports parameters that describe no device. */
+	if (aftl_geometry_init(&geo, &whole, &unused) || geo.units > OVERWRITTEN_UNITS_MAX)
+		return 0;
+	return min(get_share_to_overwrite_for_steady_state(config, geo.units, geo.ppns),
+		   param->largest);
+}
+
+/*
+ * Start in steady state unless an option sets the starting state: an empty device collects no
+ * garbage, and its reads take no flash time; a device that is full but has free blocks collects
+ * little. Fill for read-only loads, too, so that all points of a sweep of --write-share start
+ * alike. Zones start empty, because the FTL refuses to fill them.
+ */
+void set_steady_state_as_default(struct sim_options *options)
+{
+	if (options->fill_given || options->load || options->params.zoned)
+		return;
+	options->params.fill = AFTL_FILL_RANDOM;
+	if (!options->fill_overwrite_given)
+		options->params.fill_overwrite = choose_share_to_overwrite(&options->params);
 }
 
 /* Profile and policies */

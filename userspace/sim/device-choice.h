@@ -23,8 +23,18 @@ int __must_check set_parameters_from_text_or_file(struct sim_options *options, c
 int __must_check parse_seed_list(struct sim_options *options, const char *list,
 				 struct aftl_error *error);
 
-/* Fill the device at random unless an option set the parameter fill. */
-void set_random_fill_as_default(struct sim_options *options);
+/**
+ * get_share_to_overwrite_for_steady_state() - tell how many overwrites use up the free blocks
+ * @config: parameters of the device
+ * @units: logical pages of the device
+ * @slots: physical pages, in mapping units
+ *
+ * Return: a value of the parameter fill_overwrite, a multiple of 100 %, or 0 for an empty device.
+ */
+u64 get_share_to_overwrite_for_steady_state(const struct aftl_config *config, u64 units, u64 slots);
+
+/* Fill and overwrite the device at random unless an option set the parameter fill. */
+void set_steady_state_as_default(struct sim_options *options);
 
 /* Parse the policy names of --policy. */
 int __must_check choose_listed_policies(struct sim_options *options, struct aftl_error *error);

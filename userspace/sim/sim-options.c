@@ -242,7 +242,7 @@ int sim_options_parse(struct sim_options *options, int argc, char **argv,
 		ret = set_options_from_all_arguments(options, argc, argv, error);
 	if (ret || options->help)
 		return ret;
-	set_random_fill_as_default(options);
+	set_steady_state_as_default(options);
 	if (!options->load)
 		ret = choose_listed_policies(options, error);
 	if (!ret)

@@ -96,6 +96,7 @@ struct sim_tenant_choice {
  * @given: for each row of option-table.h, whether the option was given
  * @param_given: the last parameter on the command line, or NULL
  * @fill_given: an option set the parameter fill
+ * @fill_overwrite_given: an option set the parameter fill_overwrite
  * @log: receives the requests of the run; set by the library, NULL for the command
  *
  * All other fields: one for each row of option-table.h. Shares are in 1/10000, other numbers in
@@ -136,6 +137,7 @@ struct sim_options {
 	struct aftl_config params;
 	const char *param_given;
 	bool fill_given;
+	bool fill_overwrite_given;
 	struct request_log *log;
 	bool help_json;
 	bool given[SIM_OPTIONS];

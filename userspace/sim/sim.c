@@ -6,6 +6,7 @@
 
 #include "checked-memory.h"
 #include "complain.h"
+#include "device-choice.h"
 #include "file-claims.h"
 #include "interruption.h"
 #include "output-file.h"
@@ -167,15 +168,16 @@ static void warn_of_used_up_free_blocks(const struct sim_report *all)
 	char name[RUN_NAME], remedy[80];
 	const struct sim_result *result =
 		find_first_matching_run(all, sim_did_run_use_up_free_blocks, name);
-	u64 filled, blocks;
+	u64 overwrite, blocks;
 
 	if (!result)
 		return;
-	filled = result->units * result->config.fill_valid / SHARE_WHOLE;
+	overwrite = get_share_to_overwrite_for_steady_state(&result->config, result->units,
+							    result->slots);
 	blocks = sim_sum_programmed_units(&result->stats.counters) / result->geo.block_ppns;
-	if (result->profile && filled && !result->config.fill_overwrite)
+	if (result->profile && result->config.fill_overwrite < overwrite)
 		scnprintf(remedy, sizeof(remedy), "--fill-overwrite %llu%% starts in steady state",
-			  100ULL * DIV_ROUND_UP(result->slots - filled, filled));
+			  (unsigned long long)overwrite / 100);
 	else
 		scnprintf(remedy, sizeof(remedy), "raise --warmup");
 	complain_as("sim",
