@@ -121,6 +121,23 @@ def test_the_study_page_shows_findings_before_figures_and_table(study_page: Path
     assert captions == [True, True, False]
 
 
+def test_a_study_without_figures_opens_with_the_ratios(tmp_path: Path) -> None:
+    """The figure has a row for each measure and mean, with the values of the table."""
+    path = tmp_path / "plain.toml"
+    path.write_text(re.sub(r"(?s)\[\[figure\]\].*", "", STUDY).replace('fill = "random"\n', ""))
+    run_study_verb("run", path, "--csv")
+    assert run_study_verb("report", path) == f"{tmp_path}/plain.html: 6 means, 1 figure\n"
+    page = (tmp_path / "plain.html").read_text()
+    assert page.index("of baseline") < page.index('<figure id="ratios"') < page.index("Means and")
+    figure = re.findall(r'<figure id="ratios">(.*?)</figure>', page, re.S)[0]
+    assert "vth_b, die utilisation 30%" in figure and "its interval of 95 %" in figure
+    marks = re.findall(r"<title>(\S.*?)</title>", figure)
+    table = run_approxftl("study", "table", path, "--csv").out
+    ratios = [row["write_response_mean_ns_ratio"] for row in csv.DictReader(table.splitlines())]
+    for ratio in filter(None, ratios):
+        assert any(f"{float(ratio):.4g} (" in mark for mark in marks), (ratio, marks)
+
+
 def test_intervals_of_several_series_do_not_overlap(browser_with_study_page: Browser,
                                                     study_page: Path) -> None:
     """Series with the same x value are drawn beside each other, with and without scripts."""

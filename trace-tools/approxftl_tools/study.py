@@ -413,8 +413,10 @@ def write_report_page(arguments: argparse.Namespace, _argv: Sequence[str], plan:
     plan, _ = enlarge_study_plan_by_needed_seeds(plan, store)
     groups = study_table.group_points_ignoring_seed(plan, store)
     output = arguments.output or plan.path.with_suffix(".html")
-    command.write_file(output, study_report.make_page_of_study(plan, specs, groups, keys))
-    print_written_output(output, f"{len(groups)} means, {len(specs)} figures")
+    drawn = study_report.draw_figures_of_page(plan, specs, groups, keys)
+    command.write_file(output, study_report.make_page_of_study(plan, specs, drawn, groups, keys))
+    print_written_output(output, f"{len(groups)} means, {len(drawn)} "
+                         f"figure{'s' if len(drawn) != 1 else ''}")
     print_count_of_absent_points(plan, store, "page")
     return warn_about_drifting_runs(plan, groups)
 

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from approxftl_tools import live, study_table
 from approxftl_tools.colours import COLOURS, SHADES, assign_figure_colours
-from approxftl_tools.figure import Figure, Hue
+from approxftl_tools.figure import Dots, Figure, Hue
 from approxftl_tools.page import Json, figure_template_data, render_html_page
 from approxftl_tools.statistics import Estimate
 from approxftl_tools.study_figure import Spec, draw_figure_of_study
@@ -76,9 +76,11 @@ def comparison_sentences(groups: Sequence[Group], yardstick: Yardstick, measure:
 
 def warning_about_unsteady_runs(results: Sequence[Json]) -> str:
     """Return a sentence that counts the runs that were not in steady state, or an empty text."""
-    unsteady = sum("unsteady" in one for one in results)
-    return (f" But {unsteady} of {len(results)} runs were not in steady state: start them with "
-            "--fill-overwrite 100%, or raise --warmup.") if unsteady else ""
+    signs = [one["unsteady"] for one in results if "unsteady" in one]
+    start = "start them with --fill-overwrite 100%, or " if any("free_blocks" in one
+                                                               for one in signs) else ""
+    return (f" But {len(signs)} of {len(results)} runs were not in steady state: {start}raise "
+            "--warmup.") if signs else ""
 
 
 def make_first_sentence_of_study(groups: Sequence[Group], yardstick: Yardstick,
@@ -92,6 +94,35 @@ def make_first_sentence_of_study(groups: Sequence[Group], yardstick: Yardstick,
             best = min(by_policy, key=lambda name: fmean(one.mean for one in by_policy[name]))
             return ratio_sentence(best, by_policy[best], yardstick.value, measure)
     return ""
+
+
+def make_figures_of_ratios(groups: Sequence[Group], yardstick: Yardstick, keys: Sequence[str]
+                           ) -> list[Figure]:
+    """Return a figure of the ratios to the reference value, for a study without [[figure]].
+
+    There is none without ratios, and none if the compared means are more than the colours.
+    """
+    compared = [(group, base) for group in groups
+                if (base := find_group_with_reference_value(group, groups, yardstick))
+                and base is not group]
+    shown = [key for key in keys
+             if any(group.estimate_ratio_to_group(base, key) for group, base in compared)]
+    if not shown or len(compared) > COLOURS:
+        return []
+    others = [axis for axis in compared[0][0].varied if axis != yardstick.axis
+              and len({str(group.varied[axis]) for group, _ in compared}) > 1]
+    series = [(", ".join([str(group.varied[yardstick.axis]),
+                          *(f"{axis_title(axis)} {group.varied[axis]}" for axis in others)]),
+               [group.estimate_ratio_to_group(base, key) for key in shown])
+              for group, base in compared]
+    sure = ("the mean over the seeds, each beside the same seed of the other, and its interval of "
+            "95 %. Left of the line is less; an interval that reaches across it may be chance"
+            if any(len(group.runs) > 1 for group, _ in compared) else
+            "one seed, which gives no interval. Left of the line is less")
+    return [Figure("ratios", f"Ratios to {yardstick.value}",
+                   f"How many times that of {yardstick.value} a measure is: {sure}.",
+                   Dots([measure_title(key) for key in shown], series,
+                        f"times that of {yardstick.value}", mark=1.0))]
 
 
 def list_policies_of_study(groups: Sequence[Group]) -> list[str]:
@@ -134,12 +165,17 @@ def describe_mean_values_of_study(groups: Sequence[Group], yardstick: Yardstick,
             "tables": tables}
 
 
-def make_page_of_study(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group],
-                       keys: Sequence[str]) -> str:
+def draw_figures_of_page(plan: Plan, specs: Sequence[Spec], groups: Sequence[Group],
+                         keys: Sequence[str]) -> list[Figure]:
+    """Return the figures of a study, or of the ratios if the study describes no figure."""
+    return [draw_figure_of_study(plan, spec, groups) for spec in specs] or \
+        make_figures_of_ratios(groups, plan.rules.yardstick, keys)
+
+
+def make_page_of_study(plan: Plan, specs: Sequence[Spec], drawn: Sequence[Figure],
+                       groups: Sequence[Group], keys: Sequence[str]) -> str:
     first = [key for spec in specs for key in spec.y if key in keys]
-    figures, bundle = chart_template_data([draw_figure_of_study(plan, spec, groups)
-                                           for spec in specs],
-                                          list_policies_of_study(groups))
+    figures, bundle = chart_template_data(drawn, list_policies_of_study(groups))
     answer = make_first_sentence_of_study(groups, plan.rules.yardstick, [*first, *keys])
     if answer and plan.rules.warmup != "ignore":
         answer += warning_about_unsteady_runs([run for one in groups for run in one.runs.values()])
