@@ -9,8 +9,8 @@ from selftests.lib.programs import TOP, Done, run_program
 
 DEMO = TOP / "userspace/demo/approxftl-demo"
 NAMES = [f"{policy}{rest}" for policy in ("baseline", "approxftl")
-         for rest in (".app.json", ".fio.json", ".stat.json", "-image.stat.json",
-                      "-written.app.json")]
+         for rest in (".app.json", *(f".run{run}.fio.json" for run in range(1, 5)), ".stat.json",
+                      "-image.stat.json", "-written.app.json")]
 
 # The first argument names the program to replace.
 STAND_INS = {
@@ -100,7 +100,8 @@ def test_a_failed_run_keeps_the_earlier_figures(stubbed_demo: Installed) -> None
     assert stubbed_demo.list_hidden_files() == [".approxftl-demo"]
 
 
-@pytest.mark.parametrize("name", ["baseline.fio.json", "approxftl-image.stat.json", "report.html"])
+@pytest.mark.parametrize("name", ["baseline.run1.fio.json", "approxftl-image.stat.json",
+                                  "report.html"])
 @pytest.mark.parametrize("before", [True, False])
 def test_files_of_the_user_with_names_of_outputs_are_not_replaced(stubbed_demo: Installed,
                                                                   name: str, before: bool) -> None:

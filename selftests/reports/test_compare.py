@@ -2,6 +2,7 @@
 """Test the comparison of runs as text and as JSON."""
 
 import json
+import math
 import re
 from html import unescape
 from pathlib import Path
@@ -303,3 +304,27 @@ def test_results_of_fio_devices_and_programs_are_compared_in_columns(tmp_path: P
     table = parse_document("trace-tools/approxftl_tools/tools-output.fields",
                            run_approxftl_ok("compare", "--json", *files))["tables"][0]
     assert table["rows"][0] == {"name": "write latency, mean", "values": [2e6, 1e6]}
+
+
+def test_repeated_runs_of_fio_give_intervals(tmp_path: Path) -> None:
+    """Ratios are paired by run: 0.4, 0.5 and 0.6 have a mean of 0.5, Student's t gives the rest."""
+    files = []
+    for name, means in (("baseline", (1e6, 2e6, 3e6)), ("vth_b", (0.4e6, 1e6, 1.8e6))):
+        for run, mean in enumerate(means, 1):
+            files.append(tmp_path / f"{name}.run{run}.fio.json")
+            files[-1].write_text(json.dumps(fio_output(mean)))
+    told = re.sub(" +", " ", run_approxftl_ok("compare", *files))
+    half = 4.302653 * 0.1 / math.sqrt(3)
+    assert told.splitlines()[:2] == [
+        "Latencies by fio baseline vth_b",
+        f"write latency, mean 2 ms 1.067 ms 0.500x [{0.5 - half:.3f}, {0.5 + half:.3f}]"]
+    page = tmp_path / "r.html"
+    run_approxftl_ok("report", *files, "-O", page)
+    html = page.read_text()
+    assert (f"vth_b beside baseline: 0.500 ({0.5 - half:.3f} to {0.5 + half:.3f}, 95 %) of its "
+            "write latency, mean; ") in html
+    assert "the mean of 3 runs, each beside the same run of the other" in html
+    assert "gives no interval" not in html
+    # A run that the reference lacks leaves ratios of means, without an interval.
+    told = re.sub(" +", " ", run_approxftl_ok("compare", *files[1:]))
+    assert "write latency, mean 2.5 ms 1.067 ms 0.427x\n" in told

@@ -14,8 +14,7 @@ from approxftl_tools.figure_runs import (
 )
 from approxftl_tools.inputs import Inputs, Run
 from approxftl_tools.measured import Table, make_measurement_tables
-from approxftl_tools.measures import BY_KEY, compute_ratio_to_base_value
-from approxftl_tools.statistics import Estimate
+from approxftl_tools.measures import BY_KEY
 
 #: Measures of which less is better: means and tails.
 COMPARED = ("read_response_mean_ns", "read_response_p99_ns", "write_response_mean_ns",
@@ -36,11 +35,16 @@ def make_dot_plot_of_measured_ratios(table: Table) -> Dots:
     """Return a dot plot of a table's measured values, as ratios to the table's first column."""
     lines = [line for line in table.lines if line.values[0] and any(line.values[1:])]
     return Dots([line.title for line in lines],
-                [(label, [None if not (found := compute_ratio_to_base_value(line.values[at],
-                                                                            line.values[0]))
-                          else Estimate(found, None, 1) for line in lines])
+                [(label, [line.estimate_ratio_to_first_column(at) for line in lines])
                  for at, label in enumerate(table.labels) if at],
                 f"times that of {table.labels[0]}", mark=1.0)
+
+
+def describe_certainty_of_table(table: Table) -> str:
+    """Return the end of a sentence about ratios: where their intervals come from."""
+    runs = table.count_repeated_runs()
+    return (f": the mean of {runs} runs, each beside the same run of the other, and its interval "
+            "of 95 %." if runs > 1 else ". One run each gives no interval.")
 
 
 def make_figures_of_measured_ratios(inputs: Inputs) -> list[Figure]:
@@ -49,8 +53,8 @@ def make_figures_of_measured_ratios(inputs: Inputs) -> list[Figure]:
              for table in make_measurement_tables(inputs)
              if len(table.labels) > 1]
     return [Figure("ratios", f"{table.title}: ratios to {table.labels[0]}",
-                   f"How many times that of {table.labels[0]} a measure is. One run each gives no "
-                   "interval. Left of the line is less.", dots,
+                   f"How many times that of {table.labels[0]} a measure is"
+                   f"{describe_certainty_of_table(table)} Left of the line is less.", dots,
                    table.sources)
             for table, dots in found if dots.categories]
 

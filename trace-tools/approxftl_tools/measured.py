@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Tables of measurements from outside the simulator: fio, devices, annotated programs."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,11 +17,14 @@ from approxftl_tools.measures import (
     scale_time_to_unit,
     value_as_text,
 )
+from approxftl_tools.statistics import Estimate, estimate_mean
 
 Json = dict[str, Any]
 
 #: Requests that a p99 needs, so that ten of them lie beyond it.
 LEAST_FOR_P99 = 1000
+#: The end of the names of files that repeat one measurement: NAME.run1, NAME.run2, ...
+REPEATED = re.compile(r"\.run\d+$")
 #: Measures of a device that tables show.
 OF_DEVICE = ("write_amplification", "total_energy_pj", "array_erases", "read_flipped_bits",
              "read_lost_units")
@@ -41,6 +45,27 @@ class Line:
     title: str
     values: Sequence[float | None]
     said: Sequence[str]
+    #: For each column the values of repeated runs, by run, if the quantity was measured repeatedly.
+    repeated: Sequence[Mapping[str, float]] = ()
+
+    def estimate_ratio_to_first_column(self, at: int) -> Estimate | None:
+        """Return a column's ratio to the first; with an interval if both were repeated alike."""
+        if self.repeated and self.repeated[at].keys() == self.repeated[0].keys():
+            found = [compute_ratio_to_base_value(value, self.repeated[0][run])
+                     for run, value in self.repeated[at].items()]
+            known = [one for one in found if one is not None]
+            if len(known) == len(found):
+                return estimate_mean(known, tail="p99" in self.title)
+        ratio = compute_ratio_to_base_value(self.values[at], self.values[0])
+        return None if ratio is None else Estimate(ratio, None, 1)
+
+    def format_value_and_ratio(self, at: int) -> str:
+        """Return a column's value as text, with its ratio to the first column."""
+        ratio = self.estimate_ratio_to_first_column(at) if at else None
+        if not ratio:
+            return self.said[at]
+        width = "" if ratio.half is None else f" [{ratio.low:.3f}, {ratio.high:.3f}]"
+        return f"{self.said[at]} {ratio.mean:.3f}x{width}"
 
 
 @dataclass(frozen=True)
@@ -55,11 +80,12 @@ class Table:
     def format_values_and_ratios(self) -> list[list[str]]:
         """Return the table as text; later columns also have the ratio to the first column."""
         return [[self.title, *self.labels],
-                *([line.title, line.said[0], *(
-                    said if (times := compute_ratio_to_base_value(value, line.values[0])) is None
-                    else f"{said} {times:.3f}x"
-                    for said, value in zip(line.said[1:], line.values[1:], strict=True))]
+                *([line.title, *map(line.format_value_and_ratio, range(len(line.said)))]
                   for line in self.lines)]
+
+    def count_repeated_runs(self) -> int:
+        """Return how often the quantities were measured: 1, or the number of repeated runs."""
+        return max((len(runs) for line in self.lines for runs in line.repeated), default=1)
 
 
 def convert_to_number_or_none(value: Any) -> float | None:
@@ -91,13 +117,25 @@ def fio_latencies(output: Json) -> dict[str, float]:
     return found
 
 
+def fio_latency_line(title: str, columns: Sequence[Mapping[str, Mapping[str, float]]]) -> Line:
+    """Return a line of a latency: for each column its mean over the column's runs."""
+    repeated = [{run: found[title] for run, found in column.items() if title in found}
+                for column in columns]
+    values = [sum(runs.values()) / len(runs) if runs else None for runs in repeated]
+    return Line(title, values, [value_with_unit("ns", value) for value in values],
+                repeated if max(map(len, repeated)) > 1 else ())
+
+
 def fio_latency_table(outputs: Sequence[Run]) -> Table:
-    """Return a table of the latencies of several fio outputs."""
-    columns = [fio_latencies(one.data) for one in outputs]
-    titles = dict.fromkeys(title for column in columns for title in column)
-    return Table("Latencies by fio", [one.label for one in outputs],
-                 [Line(title, values, [value_with_unit("ns", value) for value in values])
-                  for title in titles if (values := [one.get(title) for one in columns])],
+    """Return a table of the latencies of several fio outputs; a column has repeated runs."""
+    columns: dict[str, dict[str, dict[str, float]]] = {}
+    for one in outputs:
+        name = REPEATED.sub("", one.label)
+        columns.setdefault(name, {})[one.label.removeprefix(name)] = fio_latencies(one.data)
+    titles = dict.fromkeys(title for column in columns.values() for found in column.values()
+                           for title in found)
+    return Table("Latencies by fio", list(columns),
+                 [fio_latency_line(title, list(columns.values())) for title in titles],
                  [str(one.path) for one in outputs])
 
 

@@ -162,12 +162,13 @@ def sentence_about_runs(inputs: Inputs) -> str:
 def describe_first_nonempty_table(tables: Sequence[Table]) -> str:
     """Compare the first two columns of the first table that has values in both columns."""
     for table in tables:
-        said = [f"{line.values[1] / line.values[0]:.3f} of its {line.title}"
+        said = [f"{ratio_as_text(ratio)} of its {line.title}"
                 for line in table.lines
-                if len(line.values) > 1 and line.values[0] and line.values[1]]
+                if len(line.values) > 1 and (ratio := line.estimate_ratio_to_first_column(1))]
         if said:
-            return (f"{table.labels[1]} beside {table.labels[0]}: {'; '.join(said[:3])}. "
-                    "One run each gives no interval.")
+            return (f"{table.labels[1]} beside {table.labels[0]}: {'; '.join(said[:3])}."
+                    + ("" if table.count_repeated_runs() > 1 else
+                       " One run each gives no interval."))
     return ""
 
 
