@@ -10,7 +10,8 @@ tree, so that they leave nothing behind. A document that says "<!-- runs in a co
 gets files of its own to change and to build.
 
 A ```sh block below "<!-- runs in the lab -->" is run as it is printed in a virtual machine, each in
-a shell of its own, in one directory that looks like the top of the tree.
+a shell of its own, in one directory that looks like the top of the tree. A block below "<!-- runs
+in the lab beside its module -->" runs there in a folder with the sources and objects of the module.
 
 When numbers have changed for a reason, run this file as a program: it writes the new ones into the
 documents. A line that is gone, or has other words, has to be mended by hand.
@@ -55,6 +56,8 @@ COPIED = (
 )
 LAB = "<!-- runs in the lab -->\n"
 IN_LAB = re.compile(re.escape(LAB) + r"```sh\n(.*?)^```$", re.M | re.S)
+BESIDE_MODULE = re.compile(r"<!-- runs in the lab beside its module -->\n```sh\n(.*?)^```$",
+                           re.M | re.S)
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 SPAN = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\(([^)\s]+)\)|src(?:set)?=\"([^\"]+)\"")
@@ -267,6 +270,36 @@ def test_sections_run_in_the_lab_as_they_are_printed(tmp_path: Path) -> None:
     assert any(row["op"] == "write" and row["class"] == "approximate" for row in replayed)
     assert "<svg" in (tmp_path / "album.html").read_text()
     assert (tmp_path / "ratios.pdf").read_bytes().startswith(b"%PDF")
+
+
+#: In the guest, the headers of the running kernel have the path that the module was built with, so
+#: that make finds all objects up to date: the guest's processor is emulated, and slow.
+PREPARED = """set -ex
+rmmod dm-approxftl
+umount "/lib/modules/$RELEASE"
+rmdir "/lib/modules/$RELEASE"
+ln -s "$MODULES" "/lib/modules/$RELEASE"
+cd "$AFTL_BUILD/lab/$RELEASE"
+ln -sfn "$AFTL_BUILD" build
+export KCFLAGS=-g0 MAKEFLAGS=CONFIG_DEBUG_INFO_BTF_MODULES=
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.in_turn
+def test_the_module_is_loaded_and_a_file_system_mounted_as_printed(tmp_path: Path) -> None:
+    page = TOP / "docs/howto/mount-a-file-system.md"
+    (section,) = BESIDE_MODULE.findall(page.read_text())
+    script = tmp_path / "script"
+    script.write_text(PREPARED + section.replace(
+        "build/approxftl stat ssd\n", "build/approxftl stat ssd\nmountpoint /mnt\n"))
+    done = subprocess.run([BUILD / "approxftl-lab", "--results", tmp_path, "--script", script],
+                          capture_output=True, text=True, check=False,
+                          env={k: v for k, v in os.environ.items() if k != "AFTL_STRICT"})
+    told = done.stdout + done.stderr
+    assert done.returncode == 0, told
+    assert "/mnt is a mountpoint" in told, told
+    assert int(re.findall(r"^host_write_units +(\d+)", told, re.M)[0]) > 0, told
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=make_path_relative_to_tree)
