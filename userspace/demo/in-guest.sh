@@ -53,10 +53,11 @@ loaded() # POLICY
 		fill=random fill_overwrite=200% fill_approx=50% --policy "$1"
 	half=$(($(blockdev --getsize64 "/dev/mapper/$1") / 2))
 	run approxftl tag add "/dev/mapper/$1" "0+$half"
-	# Four runs give intervals. Each has just enough requests for a 99th percentile, because this
-	# takes most of the time. Equal seeds give both policies the same requests.
+	# Four runs give intervals. Each has just enough requests for a 99th percentile, as they
+	# take most of the time. Equal seeds give both policies the same requests.
 	for run in 1 2 3 4; do
-		sed "s/^io_size=.*/io_size=1300k\nrandseed=$run/" "$profiles/clients.fio" >/run/clients.fio
+		sed "s/^io_size=.*/io_size=1300k\nrandseed=$run/" "$profiles/clients.fio" \
+			>/run/clients.fio
 		TARGET=/dev/mapper/$1 SIZE=100% fio --eta=never --output-format=json \
 			--output="$RESULTS/$1.run$run.fio.json" /run/clients.fio
 	done
