@@ -30,6 +30,12 @@ void aftl_gc_margin_reset(struct aftl_lun *lun)
 	gc_margin_begin_period(&lun->margin);
 }
 
+bool aftl_gc_margin_is_possible(const struct aftl *ftl, const struct aftl_gc_margin *margin)
+{
+	return margin->blocks && margin->blocks <= ftl->geo.blocks_per_lun &&
+	       margin->erases < MARGIN_PERIOD;
+}
+
 /* Adapt the margin of @lun when GC has erased a block, which is not in the free list yet. */
 void aftl_gc_margin_block_erased(struct aftl *ftl, struct aftl_lun *lun,
 				 struct aftl_block *block __maybe_unused)

@@ -5,7 +5,7 @@
  * The format; all numbers are little-endian:
  *
  *   8 bytes   magic "AFTLSNAP"
- *   u16, u16  major and minor version: 3 if pages are lost, else 2; others are refused
+ *   u16, u16  major version: 3 if pages are lost, else 2; others are refused; minor version: 1
  *   16 bytes  policy name, padded with zeroes
  *   u32       number of parameters; for each:
  *               u8 length of the key, the key, u64 value in stored units
@@ -23,8 +23,9 @@
  *       generation, u16 inherited errors
  *   for each LUN:
  *     u8 flags (1 relocation found no free block, 2 below the GC reserve since the policy was
- *       changed); u32 erases since the last check of the wear gap; u32 next block to be searched
- *       for old data
+ *       changed, 4 emergency GC since the last erase); u32 erases since the last check of the wear
+ *       gap; u32 next block to be searched for old data
+ *     since minor version 1, of struct aftl_gc_margin: u32 blocks, u32 unused, u32 erases
  *     u32 count and the numbers of its free blocks, oldest first
  *     u32 count and the numbers of its closed blocks in the order of victim search
  *   for each word of the state of the policy and its parts: u8 1 and u64 word; then u8 0
@@ -67,7 +68,7 @@ static const u8 magic[8] = { 'A', 'F', 'T', 'L', 'S', 'N', 'A', 'P' };
 
 enum { FLAG_FLIP = 1, FLAG_APPROX_ONLY = 2, FLAG_FAILING = 4, FLAG_FALLBACK = 8 };
 enum { FLAG_BETWEEN = 16, FLAG_WIDE = 32, FLAG_PARITY = 64 };
-enum { FLAG_NO_FREE_BLOCK = 1, FLAG_BELOW_RESERVE = 2 };
+enum { FLAG_NO_FREE_BLOCK = 1, FLAG_BELOW_RESERVE = 2, FLAG_EMERGENCY = 4 };
 /* Write streams whose next LUN a snapshot stores; other streams get a new LUN after the load. */
 #define SAVED_STREAMS 4
 #define SAVED_LANES (AFTL_CLASSES * SAVED_STREAMS)
@@ -76,11 +77,13 @@ enum { FLAG_VALID = 1, FLAG_LOST = 2 };
 
 /*
  * A snapshot that is being written or read. After the first error nothing more is transferred.
+ * @minor: minor version of a snapshot that is being read
  * @same: the loaded device has the policy that saved the snapshot.
  */
 struct snapshot_stream {
 	const struct aftl_snapshot_sink *sink;
 	const struct aftl_snapshot_source *source;
+	u32 minor;
 	bool same;
 	u32 crc;
 	int ret;
@@ -167,15 +170,6 @@ static void let_unsaved_write_streams_choose_lun(struct aftl *ftl)
 			ftl->allocation.lanes[i].left = 0;
 	for (i = 0; ftl->allocation.groups && i < ftl->config.placement_groups; i++)
 		ftl->allocation.groups[i] = (struct aftl_reclaim_group){ 0 };
-}
-
-/* The snapshot has no margins, so this device begins to adapt them anew, as a loaded one does. */
-static void reset_unsaved_gc_margins(struct aftl *ftl)
-{
-	u32 i;
-
-	for (i = 0; i < ftl->geo.luns; i++)
-		aftl_gc_margin_reset(&ftl->luns[i]);
 }
 
 static void save_snapshot_header(struct snapshot_stream *stream, const struct aftl *ftl)
@@ -298,10 +292,14 @@ static void save_lun_state(struct snapshot_stream *stream, const struct aftl *ft
 
 	snapshot_put_number(stream,
 			    (lun->out_of_blocks ? FLAG_NO_FREE_BLOCK : 0) |
-				    (lun->below_reserve ? FLAG_BELOW_RESERVE : 0),
+				    (lun->below_reserve ? FLAG_BELOW_RESERVE : 0) |
+				    (lun->margin.emergency ? FLAG_EMERGENCY : 0),
 			    1);
 	snapshot_put_number(stream, lun->wear.due, 4);
 	snapshot_put_number(stream, lun->refresh_block, 4);
+	snapshot_put_number(stream, lun->margin.blocks, 4);
+	snapshot_put_number(stream, lun->margin.unused, 4);
+	snapshot_put_number(stream, lun->margin.erases, 4);
 	snapshot_put_number(stream, lun->free_blocks, 4);
 	save_block_list(stream, ftl, lun->free_head);
 	for (i = 0; i <= ftl->geo.block_ppns; i++)
@@ -447,7 +445,6 @@ int aftl_save(struct aftl *ftl, const struct aftl_snapshot_sink *sink, struct af
 				 "no block is left for what the write buffer holds, and what is saved has no place for it");
 	aftl_quiesce(ftl);
 	let_unsaved_write_streams_choose_lun(ftl);
-	reset_unsaved_gc_margins(ftl);
 	save_device(&stream, ftl);
 	if (!parked)
 		aftl_unquiesce_device(ftl);
@@ -469,7 +466,7 @@ static int check_snapshot_magic(struct snapshot_stream *stream, struct aftl_erro
 	if (stream->ret || memcmp(bytes, magic, sizeof(magic)) != 0)
 		return aftl_fail(error, -EINVAL, "this is not a snapshot of a device");
 	major = (u32)snapshot_get_number(stream, 2);
-	snapshot_get_number(stream, 2);
+	stream->minor = (u32)snapshot_get_number(stream, 2);
 	if (!stream->ret && major != AFTL_SNAPSHOT_MAJOR && major != AFTL_SNAPSHOT_MAJOR_LOST)
 		return aftl_fail(error, -EINVAL,
 				 "the snapshot has format %u, this program reads format %u", major,
@@ -679,6 +676,16 @@ static struct aftl_block *load_listed_block(struct snapshot_stream *stream, stru
 	return block->state == state && !block->listed && !block->parity ? block : NULL;
 }
 
+static bool load_gc_margin(struct snapshot_stream *stream, const struct aftl *ftl,
+			   struct aftl_lun *lun, bool emergency)
+{
+	lun->margin.blocks = (u32)snapshot_get_number(stream, 4);
+	lun->margin.unused = (u32)snapshot_get_number(stream, 4);
+	lun->margin.erases = (u32)snapshot_get_number(stream, 4);
+	lun->margin.emergency = emergency;
+	return stream->ret || aftl_gc_margin_is_possible(ftl, &lun->margin);
+}
+
 static int load_free_blocks(struct snapshot_stream *stream, struct aftl *ftl, struct aftl_lun *lun,
 			    struct aftl_error *error)
 {
@@ -687,6 +694,8 @@ static int load_free_blocks(struct snapshot_stream *stream, struct aftl *ftl, st
 
 	lun->wear.due = (u32)snapshot_get_number(stream, 4);
 	lun->refresh_block = (u32)snapshot_get_number(stream, 4);
+	if (stream->minor && !load_gc_margin(stream, ftl, lun, flags & FLAG_EMERGENCY))
+		return report_bad_snapshot(error, "idle GC keeps an impossible number of blocks");
 	count = (u32)snapshot_get_number(stream, 4);
 	for (; count && !stream->ret; count--) {
 		struct aftl_block *block = load_listed_block(stream, ftl, lun, AFTL_BLOCK_FREE);

@@ -7,7 +7,7 @@
 
 #define AFTL_SNAPSHOT_MAJOR 2
 #define AFTL_SNAPSHOT_MAJOR_LOST 3
-#define AFTL_SNAPSHOT_MINOR 0
+#define AFTL_SNAPSHOT_MINOR 1
 
 /**
  * struct aftl_snapshot_sink - output of a snapshot
@@ -49,7 +49,7 @@ void aftl_unquiesce_device(struct aftl *ftl);
  * @error: takes the message on failure
  *
  * Running operations are completed first. Background tasks start anew afterwards, in this device
- * and in the loaded one, also the adaptation of idle GC. Statistics are not saved.
+ * and in the loaded one. Statistics are not saved.
  *
  * Return: 0; -EBUSY while requests or buffered writes are in progress (flush and wait first);
  * -ENOSPC if a persistent write buffer holds data that no block is left for; or an error of the
