@@ -312,13 +312,13 @@ TAP_TEST(the_block_that_was_erased_first_is_opened_first)
 	CHECK_RANGE(line.taken, 200, U32_MAX);
 }
 
-/* Idle GC keeps a quarter of the blocks free whenever the LUN is idle. */
+/* With gc_idle_limit fixed, idle GC keeps a quarter of the blocks free whenever the LUN is idle. */
 TAP_TEST(idle_gc_keeps_the_configured_share_of_blocks_free)
 {
 	struct aftl_random random = { 2 };
 	u32 i;
 
-	open_device_with_param("gc", "25");
+	open_device_with_two_params("gc", "25", "gc_idle_limit", "fixed");
 	for (i = 0; i < 50; i++) {
 		write_random_units(&random, 2, 20);
 		test_advance_clock_by(&device, 10000000000ULL);
@@ -327,8 +327,8 @@ TAP_TEST(idle_gc_keeps_the_configured_share_of_blocks_free)
 }
 
 /*
- * With gc_idle_limit adaptive, idle GC keeps more blocks free after writes have waited for GC, and
- * fewer blocks when they have not waited for a long time; gc stays the limit.
+ * By default idle GC keeps more blocks free after writes have waited for GC, and fewer blocks when
+ * they have not waited for a long time; gc stays the limit.
  */
 TAP_TEST(adaptive_idle_gc_keeps_the_free_blocks_that_writes_need)
 {
@@ -337,7 +337,7 @@ TAP_TEST(adaptive_idle_gc_keeps_the_free_blocks_that_writes_need)
 	u32 most = 0;
 	u32 i;
 
-	open_device_with_two_params("gc", "25", "gc_idle_limit", "adaptive");
+	open_device_with_param("gc", "25");
 	margin = &device.ftl->luns[0].margin;
 	CHECK_EQ(margin->blocks, 1);
 	write_random_units(&random, 1, 4000);

@@ -15,8 +15,9 @@ PROGRAM = BUILD / "approxftl"
 Json = dict[str, Any]
 
 FULL = ("--histogram", "--block-table", "--page-map", "auto")
+#: Idle dies collect from the first request on, so that wear and write amplification have figures.
 STREAM = ("--fill", "random", "--fill-approx", "50%", "--approx-share", "50%", "--requests",
-          "6000", "--warmup", "2000", "--utilisation", "30%")
+          "6000", "--warmup", "2000", "--utilisation", "30%", "--gc_idle_limit", "fixed")
 POLICIES = ("baseline", "delta_b", "vth_b", "approxftl")
 
 

@@ -13,8 +13,10 @@ from selftests.sim.support import (
     write_trace,
 )
 
-STREAM = ("--fill", "random", "--write-share", "0.7", "--approx-share", "0.4", "--size",
-          "4KiB,16KiB", "--requests", "2000")
+#: Idle dies of a filled device collect garbage from the first request on.
+COLLECTING = ("--fill", "random", "--gc_idle_limit", "fixed")
+STREAM = (*COLLECTING, "--write-share", "0.7", "--approx-share", "0.4", "--size", "4KiB,16KiB",
+          "--requests", "2000")
 LOADS = [("--depth", "32"), ("--utilisation", "0.6"), ("--beside-rate", "500"),
          ("--rate", "3000", "--beside-rate", "500")]
 
@@ -43,12 +45,12 @@ def test_option_change_equals_saving_the_device_and_loading_it_with_new_values(
     write_trace(first, records[:1000])
     write_trace(second, records[1000:])
     saved = tmp_path / "saved"
-    run_sim("--fill", "random", "--trace", first, "--dump", saved)
+    run_sim(*COLLECTING, "--trace", first, "--dump", saved)
     here = get_only_run(run_sim("--load", saved, "--trace", second, "--arrival", "device",
                                 "--change", ",".join(f"0:{change}" for change in changes)))
     assert (here["policy"], here["digest"]) == (there["policy"], there["digest"])
     assert there["digest"] != run_sim_and_verify(*load)["digest"]
-    again = ("--fill", "random", "--trace", whole, "--change")
+    again = (*COLLECTING, "--trace", whole, "--change")
     assert get_only_run(run_sim(*again, ",".join(f"1000:{change}" for change in changes)))[
         "digest"] == there["digest"]
     assert get_only_run(run_sim(*again, "999:policy=approxftl"))["digest"] != there["digest"]

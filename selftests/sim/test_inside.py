@@ -65,7 +65,8 @@ def test_option_page_map_shows_the_chosen_blocks() -> None:
 
 
 def test_pages_of_a_page_map_have_their_age() -> None:
-    _, found = simulate_and_return_results("--page-map", "auto", "--until", "36000000s")
+    _, found = simulate_and_return_results("--page-map", "auto", "--until", "36000000s",
+                                           "--refresh", "0")
     ages = [age for page_map in found["page_maps"] for age in page_map["age_hours"]
             if age is not None]
     assert min(ages) >= 9000

@@ -39,7 +39,8 @@ def test_a_cache_for_the_whole_l2p_table_costs_no_time() -> None:
 
 
 def test_writes_of_translation_pages_are_a_reported_cause() -> None:
-    args = ("--fill", "random", "--requests", "20000", "--map_cache", "128KiB")
+    args = ("--fill", "random", "--requests", "20000", "--map_cache", "128KiB",
+            "--gc_idle_limit", "fixed")
     result = get_only_run(run_sim(*args))
     counters, causes = result["counters"], result["write_amplification"]
     assert causes["map"] == pytest.approx(

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from selftests.sim.support import get_only_run, read_trace, run_approxftl, run_sim
 
+#: Idle dies collect from the first request on.
+COLLECTING = ("--op=20%", "--utilisation=60%", "--requests=20000", "--gc_idle_limit=fixed")
 #: Erases take 10 ms.
-BUSY = ("--fill=random", "--op=20%", "--utilisation=60%", "--erase=10ms", "--requests=20000",
-        "--warmup=2000")
+BUSY = (*COLLECTING, "--fill=random", "--erase=10ms", "--warmup=2000")
 
 
 def test_waiting_times_by_reason_add_up_to_the_waiting_time() -> None:
@@ -55,8 +56,7 @@ def test_option_slowest_is_refused_for_several_devices(options: tuple[str, ...])
 def test_recorded_response_times_add_up_to_those_of_the_report(tmp_path: Path) -> None:
     """Times in the CSV file of --record add up to the report's; a record file has rounded times."""
     table, record = tmp_path / "run.csv", tmp_path / "run.aft"
-    args = ("--op=20%", "--utilisation=60%", "--requests=20000")
-    timing = get_only_run(run_sim(*args, "--record", table))["timing"]
+    timing = get_only_run(run_sim(*COLLECTING, "--record", table))["timing"]
     rows = list(csv.DictReader(table.open()))
     for op in ("read", "write"):
         mine = [row for row in rows if row["op"] == op]
@@ -64,7 +64,7 @@ def test_recorded_response_times_add_up_to_those_of_the_report(tmp_path: Path) -
         assert sum(int(row["waiting_ns"]) for row in mine) == timing[f"{op}_waiting"]["sum_ns"]
         assert all(bool(row["reason"]) == (row["waiting_ns"] != "0") for row in mine)
     assert {"erase", "program", "relocation"} < {row["reason"] for row in rows}
-    run_sim(*args, "--record", record)
+    run_sim(*COLLECTING, "--record", record)
     read_trace(record)
     again = tmp_path / "again.csv"
     assert run_approxftl("trace", "convert", "-q", record, again).code == 0

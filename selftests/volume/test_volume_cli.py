@@ -381,6 +381,14 @@ def test_a_volume_of_version_0_2_0_is_read(tmp_path: Path, end: str) -> None:
     assert (found["mapped_units"], found["bad_blocks"]) == (210, 0)
     assert found["programmed_pages"] == (253 if end == "closed" else 257)
     assert compute_checksums_of_units(path) == CONTENT_OF_0_2_0
+    # Version 0.2.0 had no such parameter; its idle GC had a fixed limit.
+    assert found["superblock"]["parameters"]["gc_idle_limit"] == "fixed"
+
+
+def test_a_stored_parameter_outlives_a_change_of_its_default(tmp_path: Path) -> None:
+    make_volume(tmp_path / "volume", "--set", "gc_idle_limit=fixed")
+    found = run_volume_verb_for_json("check", tmp_path / "volume")
+    assert found["superblock"]["parameters"]["gc_idle_limit"] == "fixed"
 
 
 def set_sector_checksum(sector: bytes, number: int) -> bytes:

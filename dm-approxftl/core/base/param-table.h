@@ -159,7 +159,7 @@ PARAM(gc_pace, COUNT, 0, 1 << 20, 3,
 	"free blocks of a die above the policy's reserve at or below which collection is paced")
 PARAM(gc_idle_valid, PERCENT, 0, 10000, 9000,
 	"most valid data a victim may hold while there is no pressure")
-PARAM(gc_idle_limit, CHOICE, 0, 1, AFTL_GC_IDLE_FIXED,
+PARAM(gc_idle_limit, CHOICE, 0, 1, AFTL_GC_IDLE_ADAPTIVE,
 	"free blocks up to which idle dies collect: fixed: gc; adaptive: as writes need, up to gc")
 PARAM(map_cache, BYTES, 0, 1ULL << 36, 0,
 	"cached mapping table (CMT), with the L2P table on flash; 0: the whole table is in memory")

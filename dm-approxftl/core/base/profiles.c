@@ -26,9 +26,13 @@ struct profile {
 
 static const struct setting demo_settings[] = { { NULL, 0 } };
 
-/* Settings of all profiles from papers: in the papers' simulators reads always overtake writes. */
+/*
+ * Settings of all profiles from papers: in the papers' simulators reads always overtake writes, and
+ * collection keeps a fixed number of blocks free.
+ */
 static const struct setting paper_settings[] = {
 	{ "write_expire", 0 },
+	{ "gc_idle_limit", AFTL_GC_IDLE_FIXED },
 	{ NULL, 0 },
 };
 

@@ -513,7 +513,7 @@ static int load_config(struct snapshot_stream *stream, struct aftl_config *confi
 	u32 count = (u32)snapshot_get_number(stream, 4);
 	int ret = 0;
 
-	aftl_config_set_defaults(config);
+	aftl_config_set_defaults_of_absent_params(config);
 	if (count > aftl_param_count())
 		return aftl_fail(error, -EINVAL,
 				 "the snapshot has %u parameters, but this version has %u", count,

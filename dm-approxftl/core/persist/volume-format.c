@@ -312,7 +312,7 @@ static int decode_header_params(struct aftl_config *config, const u8 *bytes,
 	u32 count = (u32)aftl_get_le(bytes + PARAMS_AT, 4);
 	u32 i;
 
-	aftl_config_set_defaults(config);
+	aftl_config_set_defaults_of_absent_params(config);
 	for (i = 0; i < count; i++) {
 		int used = decode_header_param(config, at, bytes + SHARD_AT, error);
 

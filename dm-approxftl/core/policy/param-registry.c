@@ -156,6 +156,12 @@ void aftl_config_set_defaults(struct aftl_config *config)
 		*aftl_config_param_ptr(config, i) = param->standard;
 }
 
+void aftl_config_set_defaults_of_absent_params(struct aftl_config *config)
+{
+	aftl_config_set_defaults(config);
+	config->gc_idle_limit = AFTL_GC_IDLE_FIXED;
+}
+
 int aftl_profile_load(struct aftl_config *config, const char *name, struct aftl_error *error)
 {
 	aftl_config_set_defaults(config);

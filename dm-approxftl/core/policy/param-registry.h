@@ -49,6 +49,12 @@ const void *aftl_get_values_of_param_group(const struct aftl_config *config,
 /* Set every parameter to its value in the profile "demo". */
 void aftl_config_set_defaults(struct aftl_config *config);
 
+/*
+ * Set the parameters for reading a volume or snapshot, which may be older than some parameters: to
+ * their defaults, except that idle GC had a fixed limit before gc_idle_limit existed.
+ */
+void aftl_config_set_defaults_of_absent_params(struct aftl_config *config);
+
 /**
  * aftl_profile_load() - set all parameters from a named profile
  * @config: takes the parameters
