@@ -45,6 +45,7 @@ def run_steps_in_guest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn("device in use")
 def test_a_drive_that_holds_anything_is_refused(results: Path) -> None:
     for index, (step, why) in enumerate(STEPS):
         said = (results / str(index)).read_text()
@@ -54,6 +55,7 @@ def test_a_drive_that_holds_anything_is_refused(results: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.in_turn("device in use")
 def test_the_shipped_command_measures_an_nvme_drive(results: Path) -> None:
     identity: Json = json.loads((results / "done/device.json").read_text())
     assert identity["model"] == "QEMU NVMe Ctrl" and identity["bytes"] == 64 << 20
