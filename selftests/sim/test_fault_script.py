@@ -63,7 +63,9 @@ def test_a_fault_script_is_refused_unless_it_is_toml(tmp_path: Path, text: bytes
     if done.code:
         assert done.err.count("\n") == 1 and len(done.err) < 500
     else:
-        assert len(tomllib.loads(text.decode()).get("fault", [])) <= 64
+        # A comment may have bytes that TOML refuses, and a line may end with any returns.
+        lines = [line.split(b"#")[0].rstrip(b"\r") for line in text.split(b"\n")]
+        assert len(tomllib.loads(b"\n".join(lines).decode()).get("fault", [])) <= 64
 
 
 @pytest.mark.parametrize(("text", "said"), [

@@ -103,7 +103,7 @@ def test_the_simulator_reads_a_generated_stream(tmp_path: Path) -> None:
     run_synth("--like", "PRXY_0", "--requests", "5000", "--approx-share", "100%", "-O", file)
     done = subprocess.run([BUILD / "approxftl", "sim", f"--trace={file}", "--profile=tcad18",
                            "--fold", "--arrival=closed", "--json=-", "--quiet", "--blocks=64",
-                           "--policy=vth_b"],
+                           "--policy=vth_b", "--fill=none"],
                           capture_output=True, text=True, check=True)
     run = json.loads(done.stdout)["runs"][0]
     assert run["requests"] == 5000
