@@ -73,6 +73,25 @@ TAP_TEST(a_victim_is_empty_when_the_host_has_used_what_it_yields)
 	}
 }
 
+TAP_TEST(a_large_block_with_few_valid_pages_is_emptied)
+{
+	u32 valid;
+
+	ftl.config.gc_pace = PACE;
+	ftl.geo.block_ppns = 1U << 14;
+	for (valid = 1; valid < 200; valid++) {
+		u32 written;
+
+		take_victim(valid, AFTL_CAUSE_GC);
+		relocate_while_due(1);
+		for (written = ftl.geo.block_ppns - valid; written; written--) {
+			aftl_gc_pace_count_host_pages(&lun, 1);
+			relocate_while_due(1);
+		}
+		CHECK(victim.valid <= 1 + valid / 2);
+	}
+}
+
 TAP_TEST(a_block_emptied_for_another_reason_costs_a_page_for_each_page)
 {
 	u32 written;

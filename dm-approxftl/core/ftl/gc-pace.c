@@ -41,7 +41,8 @@ bool aftl_paced_gc_is_due(const struct aftl *ftl, const struct aftl_lun *lun)
 
 /*
  * Set the rate and the initial credit for a new victim. The credit suffices for its first page, or
- * for the erase of an empty block. A block that is emptied for another reason, such as wear
+ * for the erase of an empty block. The rate is not 0 for a large block with few valid pages, else
+ * host writes would never empty it. A block that is emptied for another reason, such as wear
  * levelling, has the rate 1: one page for each page that the host writes.
  */
 void aftl_gc_pace_set_rate_for_victim(const struct aftl *ftl, struct aftl_lun *lun)
@@ -49,7 +50,7 @@ void aftl_gc_pace_set_rate_for_victim(const struct aftl *ftl, struct aftl_lun *l
 	u32 valid = lun->reloc.from->valid;
 	u32 free = max(ftl->geo.block_ppns - min(ftl->geo.block_ppns, valid), 1U);
 
-	lun->pace.rate = lun->reloc.cause == AFTL_CAUSE_GC ? (valid << RATE_SHIFT) / free :
+	lun->pace.rate = lun->reloc.cause == AFTL_CAUSE_GC ? max((valid << RATE_SHIFT) / free, 1U) :
 							 1U << RATE_SHIFT;
 	lun->pace.credit = 1;
 }
