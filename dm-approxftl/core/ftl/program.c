@@ -290,29 +290,36 @@ static u64 compute_piggyback_read_ns(struct aftl *ftl, const struct aftl_placeme
 	return ns;
 }
 
+/* Place a program on a device with zones, an SLC cache or placement handles, or with few blocks. */
+static int place_program_by_its_cause(struct aftl *ftl, struct aftl_lun *lun,
+				      const struct aftl_program_request *need,
+				      struct aftl_placement *placement)
+{
+	if (ftl->geo.zones && need->cause != AFTL_CAUSE_HOST &&
+	    !aftl_is_stream_of_trans_pages(ftl, need->stream))
+		return place_zone_relocation(ftl, lun, need, placement);
+	if (lun->below_reserve && program_is_data_relocation(need))
+		return place_program_in_fallback_block(ftl, lun, need, placement);
+	if (ftl->slc_max_blocks &&
+	    (ftl->geo.zones || !aftl_get_handle_of_stream(ftl, need->stream)) &&
+	    aftl_slc_cache_place_write(ftl, lun, need, placement) &&
+	    is_program_placement_legal(ftl, lun, need, placement))
+		return 0;
+	if (aftl_get_handle_of_stream(ftl, need->stream))
+		return place_program_in_block_of_handle(ftl, lun, need, placement);
+	return let_policy_place_program(ftl, lun, need, placement);
+}
+
 int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 		       const struct aftl_program_request *need, struct aftl_placement *placement)
 {
 	int ret;
 
 	ftl->placing_cause = need->cause;
-	if (likely(ftl->plain_copyback && !lun->below_reserve)) {
+	if (likely(ftl->plain_copyback && !lun->below_reserve))
 		ret = let_policy_place_program(ftl, lun, need, placement);
-	} else if (ftl->geo.zones && need->cause != AFTL_CAUSE_HOST &&
-	    !aftl_is_stream_of_trans_pages(ftl, need->stream)) {
-		ret = place_zone_relocation(ftl, lun, need, placement);
-	} else if (lun->below_reserve && program_is_data_relocation(need)) {
-		ret = place_program_in_fallback_block(ftl, lun, need, placement);
-	} else if (ftl->slc_max_blocks &&
-		   (ftl->geo.zones || !aftl_get_handle_of_stream(ftl, need->stream)) &&
-		   aftl_slc_cache_place_write(ftl, lun, need, placement) &&
-		   is_program_placement_legal(ftl, lun, need, placement)) {
-		ret = 0;
-	} else if (aftl_get_handle_of_stream(ftl, need->stream)) {
-		ret = place_program_in_block_of_handle(ftl, lun, need, placement);
-	} else {
-		ret = let_policy_place_program(ftl, lun, need, placement);
-	}
+	else
+		ret = place_program_by_its_cause(ftl, lun, need, placement);
 	if (!ret && placement->piggybacked)
 		lun->outcome.ns += compute_piggyback_read_ns(ftl, placement);
 	return ret;
