@@ -119,7 +119,8 @@ function wornArgs(state) {
 function deviceArgs(state, policy) {
 	const smaller = state.whole || !(state.profile in PROFILES) ? [] : PROFILES[state.profile].args;
 	return ["--profile", state.profile, ...smaller, "--policy", policy,
-		...state.op ? ["--op", `${state.op}%`] : [], "--fill", state.fill,
+		...state.op ? ["--op", `${state.op}%`] : [],
+		...state.fill === "steady" ? [] : ["--fill", state.fill],
 		...state.fill === "none" || state.whole ? [] : ["--fill_approx", `${state.x}%`],
 		...wornArgs(state), ...state.seed === "1" ? [] : ["--seed", state.seed]];
 }
@@ -156,7 +157,7 @@ function commandOf(state, policies, requests, changes) {
 // device in full size.
 function stateOfArgs(args) {
 	const zoned = args.some((word) => /^(--)?zoned(=|$)/.test(word));
-	const state = {...STANDARD, w: "50", x: "0", size: "4KiB", fill: zoned ? "none" : "random",
+	const state = {...STANDARD, w: "50", x: "0", size: "4KiB", fill: zoned ? "none" : "steady",
 		whole: "1"};
 	const rest = [];
 	const counts = {"--requests": 100000, "--warmup": 0};
