@@ -214,7 +214,7 @@ $(foreach t,$(FUZZ_PROGRAMS),$(eval $(call fuzz_program,$(t))))
 
 RUN = CC="$(CC)" selftests/run --build $(O) \
 	--fuzz-seconds $(FUZZ_SECONDS) $(if $(V),-v)
-FAST_AREAS := $(filter-out reports playground fio-profiles kernel kernel-build fuzz claims determinism bench theory league calibrate,$(AREAS))
+FAST_AREAS := $(filter-out reports playground fio-profiles kernel kernel-build fuzz claims determinism bench theory league,$(AREAS))
 # These areas only read the sources and need no built program.
 UNBUILT_AREAS := style runner kernel-build fio-profiles
 
