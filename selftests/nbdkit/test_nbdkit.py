@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Test an emulated SSD behind nbdkit as the clients of NBD see the SSD."""
 
+import fcntl
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import signal
 import socket
 import stat
 import struct
+import termios
 from pathlib import Path
 
 import numpy as np
@@ -363,6 +365,11 @@ def test_repeated_signals_end_a_server_with_a_client_that_hangs(
     server = Server("timing=off")
     with connect_to_export(server.socket) as client:
         client.sendall(struct.pack(">IHHQQI", 0x25609513, 0, 1, 7, 0, 4096) + b"x" * 100)
+
+        def has_server_read_all() -> bool:
+            return fcntl.ioctl(client, termios.TIOCOUTQ, bytes(4)) == bytes(4)
+
+        await_true(has_server_read_all)
 
         def has_ended_after_signal() -> bool:
             server.process.send_signal(signal.SIGTERM)

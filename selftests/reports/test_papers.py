@@ -170,7 +170,7 @@ def test_each_workload_fills_mostly_the_expected_kind_of_approxftl_block(
     measures = study_plan.load_toml_file(papers.FOLDER / "approxftl-blocks.toml")["figure"][0]["y"]
     simulate_to_file(tmp_path / "x.json", "--policy", "approxftl", "--write-share", "100%",
                      "--requests", "30000", "--channels", "1", "--chips", "1", "--profile",
-                     "tcad18", *options)
+                     "tcad18", "--fill", "none", *options)
     (one,) = json.loads((tmp_path / "x.json").read_text())["runs"]
     found = {name: VALUES[name](one) or 0 for name in measures}
     assert sum(found.values()) == sum(one["mode_pages"].values())
