@@ -248,6 +248,28 @@ TAP_TEST(damaged_snapshots_are_refused)
 	free_test_bytes(&bytes);
 }
 
+/* A later minor version may have another layout, so it is refused by its number. */
+TAP_TEST(a_snapshot_of_a_later_version_is_refused)
+{
+	static const char *const said[] = { "format 9.1", "format 2.2" };
+	struct test_bytes bytes = { 0 };
+	u32 i;
+
+	open_used_device("approxftl", tiny);
+	CHECK_EQ(save_device_bytes(&bytes), 0);
+	for (i = 0; i < ARRAY_SIZE(said); i++) {
+		u8 *version = &bytes.data[i ? 10 : 8];
+		u8 good = *version;
+
+		*version = i ? AFTL_SNAPSHOT_MINOR + 1 : 9;
+		test_bytes_add_crc(&bytes);
+		check_snapshot_refused(&bytes, said[i], 8);
+		CHECK_MSG(strstr(loaded.error.text, said[i]), "%s", loaded.error.text);
+		*version = good;
+	}
+	free_test_bytes(&bytes);
+}
+
 /*
  * A snapshot with changed bytes and a valid checksum is refused, or loads a working device.
  */

@@ -290,10 +290,10 @@ static u64 compute_piggyback_read_ns(struct aftl *ftl, const struct aftl_placeme
 	return ns;
 }
 
-/* Place a program on a device with zones, an SLC cache or placement handles, or with few blocks. */
-static int place_program_by_its_cause(struct aftl *ftl, struct aftl_lun *lun,
-				      const struct aftl_program_request *need,
-				      struct aftl_placement *placement)
+/* Place a program where zones, an SLC cache, handles or a lack of free blocks may decide. */
+static int place_program_with_optional_parts(struct aftl *ftl, struct aftl_lun *lun,
+					     const struct aftl_program_request *need,
+					     struct aftl_placement *placement)
 {
 	if (ftl->geo.zones && need->cause != AFTL_CAUSE_HOST &&
 	    !aftl_is_stream_of_trans_pages(ftl, need->stream))
@@ -319,7 +319,7 @@ int aftl_program_place(struct aftl *ftl, struct aftl_lun *lun,
 	if (likely(ftl->plain_copyback && !lun->below_reserve))
 		ret = let_policy_place_program(ftl, lun, need, placement);
 	else
-		ret = place_program_by_its_cause(ftl, lun, need, placement);
+		ret = place_program_with_optional_parts(ftl, lun, need, placement);
 	if (!ret && placement->piggybacked)
 		lun->outcome.ns += compute_piggyback_read_ns(ftl, placement);
 	return ret;

@@ -5,7 +5,8 @@
  * The format; all numbers are little-endian:
  *
  *   8 bytes   magic "AFTLSNAP"
- *   u16, u16  major version: 3 if pages are lost, else 2; others are refused; minor version: 1
+ *   u16, u16  major version: 3 if pages are lost, else 2; minor version: 1, in old snapshots 0;
+ *             other versions are refused
  *   16 bytes  policy name, padded with zeroes
  *   u32       number of parameters; for each:
  *               u8 length of the key, the key, u64 value in stored units
@@ -467,10 +468,12 @@ static int check_snapshot_magic(struct snapshot_stream *stream, struct aftl_erro
 		return aftl_fail(error, -EINVAL, "this is not a snapshot of a device");
 	major = (u32)snapshot_get_number(stream, 2);
 	stream->minor = (u32)snapshot_get_number(stream, 2);
-	if (!stream->ret && major != AFTL_SNAPSHOT_MAJOR && major != AFTL_SNAPSHOT_MAJOR_LOST)
+	if (!stream->ret && ((major != AFTL_SNAPSHOT_MAJOR && major != AFTL_SNAPSHOT_MAJOR_LOST) ||
+			     stream->minor > AFTL_SNAPSHOT_MINOR))
 		return aftl_fail(error, -EINVAL,
-				 "the snapshot has format %u, this program reads format %u", major,
-				 AFTL_SNAPSHOT_MAJOR);
+				 "the snapshot has format %u.%u, this program reads formats %u and %u with minor versions up to %u",
+				 major, stream->minor, AFTL_SNAPSHOT_MAJOR,
+				 AFTL_SNAPSHOT_MAJOR_LOST, AFTL_SNAPSHOT_MINOR);
 	return 0;
 }
 
