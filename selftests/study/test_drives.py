@@ -5,6 +5,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 import shlex
 import subprocess
 from collections.abc import Callable
@@ -227,31 +228,74 @@ def test_unknown_loads_and_drives_are_left_out(tmp_path: Path) -> None:
 NUMBERS = ("not", "nan", "inf", "-1", "1e999", "1_0", "0x10", "1,5")
 
 
-def spoil_text_of_table(text: str, draw: Callable[[st.SearchStrategy[Any]], Any]
+def test_a_drive_that_nobody_here_knows_is_compared_in_all_patterns(tmp_path: Path) -> None:
+    """Each pattern of a foreign drive gives a point with its error, an unknown one a sentence."""
+    patterns = {("uniform", ""): "uniform, 447.13 GiB, 512 in flight",
+                ("zones", "s0.8 f0.2 s0.2 f0.8"): "two-zones, s0.8 f0.2 s0.2 f0.8",
+                ("two-zones", "s0.6 f0.4 s0.4 f0.6"): "two-zones, s0.6 f0.4 s0.4 f0.6",
+                ("read-only-part", "s0.2 f0 s0.8 f1"): "read-only-part, s0.2 f0 s0.8 f1",
+                ("zipf-shuffle", "0.8"): "zipf, 0.8", ("zipf-noshuffle", "0.8"):
+                "zipf, 0.8 in order", ("fiozipf", "0.8"): "fiozipf, 0.8",
+                ("each-page-once", ""): "each-once, 447.13 GiB", ("beta", "2 5"): ""}
+    table = "acme-9000-write-steady.csv"
+    for (pattern, parameter) in patterns:
+        write_table_with_changed_row(tmp_path, "samsung-pm9a3-write-steady.csv", 0,
+                                     pattern=pattern, parameter=parameter, filled_gib="447.13",
+                                     written_capacities="0.01")
+        head, row = (tmp_path / "samsung-pm9a3-write-steady.csv").read_text().splitlines()
+        with (tmp_path / table).open("a") as file:
+            file.write(f"{row}\n" if file.tell() else f"{head}\n{row}\n")
+    (tmp_path / "samsung-pm9a3-write-steady.csv").unlink()
+    (tmp_path / "acme-9000-datasheet.csv").write_text("key,value,unit\ncapacity,480,GB\n")
+    (tmp_path / "acme-9000.profile").write_text("op=20%\n")
+    out = tmp_path / "points.json"
+    said = run_drives_verb("acme-9000", "--tables", tmp_path, "--profiles", tmp_path,
+                           f"--json={out}").err
+    points = json.loads(out.read_text())["points"]
+    assert [point["load"] for point in points] == [load for load in patterns.values() if load]
+    assert all(point["ours"] > 0 and isinstance(point["error"], float) for point in points)
+    assert {"--profile=generic-drive", "--op=20%"} <= set(points[0]["arguments"])
+    assert f'{table}: 1 row of pattern "beta" left out; the simulator has uniform,' in said
+    assert said.count("\n") == 1
+
+
+#: A table of each layout, to spoil.
+EXAMPLES = {name: next(iter(sorted(OWN_TABLES.glob(f"*-{name}.csv")))) for name in LAYOUTS}
+
+
+def spoil_text_of_table(name: str, draw: Callable[[st.SearchStrategy[Any]], Any]
                         ) -> tuple[str, str]:
     """Return a table with one fault, and words of the sentence that has to name the fault."""
-    rows = list(csv.DictReader(text.splitlines()))
-    header = list(rows[0])
-    fault = draw(st.sampled_from(["word", "number", "column", "row", "field", "twice"]))
+    rows = list(csv.DictReader(EXAMPLES[name].read_text("utf-8").splitlines()))
+    header, layout = list(rows[0]), LAYOUTS[name]
+    known = {column: words for column, words in layout.words.items() if words}
+    results = [column for column in layout.results if column in header]
+    fault = draw(st.sampled_from(["number", "column", "results", "row", "field", "twice",
+                                  *["word"] * bool(known)]))
     at = draw(st.integers(0, len(rows) - 1))
-    layout = LAYOUTS["latency-load"]
-    column = draw(st.sampled_from([*layout.numbers, *layout.words]))
     said = f", line {at + 2}, column "
     if fault == "word":
-        rows[at]["saturated"] = word = draw(st.text("abcxyz", min_size=1).filter(
-            lambda word: word not in ("yes", "no")))
-        said += f'saturated: a field cannot be read: "{word}" is not one of yes, no'
+        column = draw(st.sampled_from(sorted(known)))
+        rows[at][column] = word = draw(st.text("abcxyz", min_size=1).filter(
+            lambda word: not re.fullmatch(known[column], word)))
+        said += f'{column}: a field cannot be read: "{word}" ' + (
+            "does not name a load" if "\\" in known[column] else
+            f"is not one of {known[column].replace('|', ', ')}")
     elif fault == "number":
-        column = draw(st.sampled_from([*layout.numbers, "read_p50_us"]))
+        column = draw(st.sampled_from([*layout.numbers, *results]))
         rows[at][column] = value = draw(st.sampled_from(NUMBERS))
         said += f'{column}: a field cannot be read: "{value}" is not a'
     elif fault == "column":
+        column = draw(st.sampled_from([*layout.numbers, *layout.words]))
         header.remove(column)
         said = f": there is no column '{column}'"
+    elif fault == "results":
+        header = [column for column in header if column not in results]
+        said = f": there is no column of results, such as {layout.results[0]}"
     elif fault == "row":
         rows.append(rows[at])
         said = f": line {len(rows) + 1} has the load of line {at + 2}"
-    lines = [header, *([row[name] for name in header] for row in rows)]
+    lines = [header, *([row[column] for column in header] for row in rows)]
     if fault == "field":
         lines[at + 1].append("1")
         said = f", line {at + 2}: there are not as many fields as columns"
@@ -264,16 +308,39 @@ def spoil_text_of_table(text: str, draw: Callable[[st.SearchStrategy[Any]], Any]
     return out.getvalue(), said
 
 
+@pytest.mark.parametrize("name", LAYOUTS)
 @given(data=st.data())
-def test_a_faulty_table_is_refused_by_name(data: st.DataObject,
+def test_a_faulty_table_is_refused_by_name(name: str, data: st.DataObject,
                                            tmp_path_factory: pytest.TempPathFactory) -> None:
-    folder = tmp_path_factory.mktemp("tables")
-    name = "samsung-pm9a3-latency-load.csv"
-    text, said = spoil_text_of_table((OWN_TABLES / name).read_text("utf-8"), data.draw)
-    (folder / name).write_text(text, "utf-8")
+    path = tmp_path_factory.mktemp("tables") / EXAMPLES[name].name
+    text, said = spoil_text_of_table(name, data.draw)
+    path.write_text(text, "utf-8")
     with pytest.raises(Refusal) as raised:
-        read_measured_table(folder / name, "latency-load")
-    assert str(raised.value).startswith(f"{folder / name}{said}"), raised.value
+        read_measured_table(path, name)
+    assert str(raised.value).startswith(f"{path}{said}"), raised.value
+
+
+@pytest.mark.parametrize(("pattern", "parameter", "said"), [
+    ("zipf", "abc", 'parameter "abc" of pattern "zipf" is no exponent from 0.01 to 8'),
+    ("zipf", "", 'parameter "" of pattern "zipf" is no exponent'),
+    ("zipf-shuffle", "-1", 'parameter "-1" of pattern "zipf" is no exponent'),
+    ("fiozipf", "1e9", 'parameter "1e9" of pattern "fiozipf" is no exponent'),
+    ("zipf", "0.8 0.9", 'parameter "0.8 0.9" of pattern "zipf" is no exponent'),
+    ("two-zones", "s0.6 f0.4 s0.6 f0.6", 'parameter "s0.6 f0.4 s0.6 f0.6" does not name two parts'),
+    ("zones", "s0.6 f4 s0.4 f6", "does not name two parts whose sizes"),
+    ("two-zones", "s0 f0.4 s1 f0.6", "does not name two parts whose sizes"),
+    ("read-only-part", "s0.2 f0 s0.8 f0", "each add up to 1"),
+])
+def test_a_pattern_whose_parameter_says_nothing_is_refused(pattern: str, parameter: str, said: str,
+                                                           tmp_path: Path) -> None:
+    """A comparison with another load than the measured one would look like an error of ours."""
+    write_table_with_changed_row(tmp_path, "samsung-pm9a3-write-steady.csv", 0, pattern=pattern,
+                                 parameter=parameter)
+    drive = next(one for one in DRIVES if one.name == "samsung-pm9a3")
+    with pytest.raises(Refusal) as raised:
+        list_measured_points_of_drive(drive, SHAPE, tmp_path)
+    assert "samsung-pm9a3-write-steady.csv, line 2: a field cannot be read" in str(raised.value)
+    assert said in str(raised.value)
 
 
 @pytest.mark.parametrize("path", sorted(OWN_TABLES.glob("*.csv")), ids=lambda path: path.stem)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from approxftl_tools.drive_list import DRIVES, Drive
-from approxftl_tools.drive_table_file import Row, read_measured_table
+from approxftl_tools.drive_table_file import NUMBER, Row, read_measured_table
 from approxftl_tools.refusal import Refusal
 
 Json = dict[str, Any]
@@ -39,7 +39,11 @@ PATTERNS = ("uniform", "sequential", "sequential-4k", "two-zones", "read-only-pa
 #: Other names of patterns.
 ALIASES = {"zones": "two-zones", "seqshuffle": "each-once", "each-page-once": "each-once"}
 #: Parameter of a pattern of two zones: the size and the share of the writes of each.
-ZONES = r"s[\d.]+ f[\d.]+(?: uniform)? s[\d.]+ f[\d.]+(?: uniform)?"
+ZONES = rf"s({NUMBER}) f({NUMBER})(?: uniform)? s({NUMBER}) f({NUMBER})(?: uniform)?"
+#: Exponents that the simulator's workload zipf takes.
+SKEWS = (0.01, 8.0)
+#: Sizes and shares of two zones are rounded in tables; each pair adds up to 1 within this.
+ROUNDED = 0.015
 #: Key of a row's half, and the columns that identify a run regardless of the tested unit.
 HALF = "half"
 #: Key of "in order" if the pages of a pattern are not scattered.
@@ -140,6 +144,27 @@ def field_as_number(row: Row, column: str) -> float | None:
     """Return a field of a table as a number; None if the field is empty."""
     text = row.get(column) or ""
     return float(text) if text else None
+
+
+def read_zipf_exponent(row: Row) -> float:
+    """Return the exponent of a row with a Zipf distribution; refuse any other parameter."""
+    found = re.fullmatch(rf"[A-Za-z =:]*({NUMBER}|\.\d+)", row["parameter"])
+    skew = float(found[1]) if found else 0.0
+    if not SKEWS[0] <= skew <= SKEWS[1]:
+        raise ValueError(f'parameter "{row["parameter"]}" of pattern "{row["pattern"]}" is no '
+                         f"exponent from {SKEWS[0]:g} to {SKEWS[1]:g}")
+    return skew
+
+
+def read_two_zones(row: Row) -> list[float]:
+    """Return size and share of the first part, then of the second; refuse parts of no whole."""
+    found = re.fullmatch(ZONES, row["parameter"])
+    parts = list(map(float, found.groups())) if found else [0.0] * 4
+    if any(abs(sum(pair) - 1) > ROUNDED for pair in (parts[::2], parts[1::2])) or \
+            not all(parts[::2]):
+        raise ValueError(f'parameter "{row["parameter"]}" does not name two parts whose sizes (s) '
+                         "and shares of the writes (f) each add up to 1")
+    return parts
 
 
 def name_skewed_load(row: Row) -> str:
@@ -246,7 +271,7 @@ class Table:
                  self.total_write_amplification),
                 ("rate, MB/s", "host_mbps", 0.05, host_throughput_mb_s)])
         elif is_zipf_pattern(pattern):
-            (skew,) = map(float, re.findall(r"\d*\.?\d+", row["parameter"]))
+            skew = read_zipf_exponent(row)
             order = ["--zipf-order=hashed"] if "fio" in pattern else \
                 ["--zipf-order=sorted"] if row[PLACES] else []
             load = self.make_write_load_of_table_row(
@@ -258,7 +283,7 @@ class Table:
             yield from self.make_write_rate_points(index, row, f"{pattern}, {full:g} GiB", load,
                                                    pattern, full)
         else:
-            parts = [float(text) for text in re.findall(r"[\d.]+", row["parameter"])]
+            parts = read_two_zones(row)
             # Each part has a size s and a share f; the simulator calls the first one hot.
             first, asked = (parts[2], parts[3]) if not parts[1] else (parts[0], parts[1])
             load = self.make_write_load_of_table_row(row, [
