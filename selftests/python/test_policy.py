@@ -35,7 +35,8 @@ def select_cost_benefit_victim(blocks: aftl.Blocks) -> int:
 @pytest.mark.parametrize(("victim", "select"), [
     ("greedy", lambda _: None), ("fifo", lambda blocks: blocks.age_ns.argmax()),
     ("cost_benefit", select_cost_benefit_victim)])
-@pytest.mark.parametrize("more", [{}, {"superblock": 4, "size": "16KiB"}, {"unit": 512}])
+@pytest.mark.parametrize("more", [{}, {"superblock": 4, "size": "16KiB"}, {"unit": 512},
+                                  {"fill_overwrite": 100}])
 def test_a_victim_rule_in_python_equals_the_built_in_one(
         victim: str, more: dict[str, Any], select: Callable[[aftl.Blocks], Any]) -> None:
     policy = aftl.Policy(select_victim=select)
@@ -48,6 +49,10 @@ def test_a_stream_rule_in_python_equals_the_built_in_one() -> None:
     rule = aftl.Policy(stream=lambda page: page.relocated, streams=["fresh", "moved"],
                        moved=1)
     assert simulate_for_results(policy=rule) == simulate_for_results(policy="separated")
+    steady = {key: value for key, value in LOAD.items() if key != "fill"}
+    ours, theirs = (aftl.simulate(**steady, policy=policy) for policy in (rule, "separated"))
+    assert ours.result["digest"] == theirs.result["digest"] != simulate_for_results(policy=rule)[0]
+    assert ours.document["starting_state"] == "random"
     seen: set[tuple[bool, bool]] = set()
 
     def record_written_page(page: aftl.Page) -> int:

@@ -790,6 +790,12 @@ def test_the_report_begins_with_the_setup_and_the_better_policy(multi_seed_repor
     assert second.count("<li>") == 2 * (len(POLICIES) - 1)
 
 
+def test_the_report_says_that_the_host_filled_the_device(tmp_path: Path) -> None:
+    simulate_to_file(tmp_path / "r.json", "--requests=2000", "--fill=none", "--host-fill=8")
+    run_approxftl_ok("report", tmp_path / "r.json", "-O", tmp_path / "r.html")
+    assert "4 LUNs, starts empty, then the host fills it; " in (tmp_path / "r.html").read_text()
+
+
 def test_the_opening_sentence_says_which_runs_were_not_in_steady_state(tmp_path: Path) -> None:
     """The runs that the simulator warned of are counted beside the ratio between policies."""
     caution = r'id="answer"><strong>[^<]* But (\d of \d) runs were not in steady state'

@@ -20,13 +20,19 @@ def read_refusal_message(*arguments: str | Path) -> str:
     return done.err
 
 
-def test_a_compiled_policy_gives_the_results_of_the_equal_built_in_policy(tmp_path: Path) -> None:
+STEADY = ("--workload", "zipf", "--write-share", "100%", "--requests", "20000")
+
+
+@pytest.mark.parametrize("load", [LOAD, STEADY, (*STEADY, "--raid", "5", "--members", "3")])
+def test_a_compiled_policy_gives_the_results_of_the_equal_built_in_policy(
+        tmp_path: Path, load: tuple[str, ...]) -> None:
     made = compile_policy(tmp_path, SOURCE.read_text())
-    runs = run_sim(*LOAD, "--policy", f"separated,{made}", "--verify")["runs"]
+    runs = run_sim(*load, "--policy", f"separated,{made}", "--verify")["runs"]
     assert [one.pop("policy") for one in runs] == ["separated", "survivors"]
     assert runs[0]["digest"] == runs[1]["digest"]
     assert runs[0]["counters"] == runs[1]["counters"]
-    baseline = run_sim(*LOAD, "--policy", "baseline")["runs"][0]
+    assert runs[0]["counters"]["gc_blocks"] > 0
+    baseline = run_sim(*load, "--policy", "baseline")["runs"][0]
     assert baseline["digest"] != runs[0]["digest"]
 
 

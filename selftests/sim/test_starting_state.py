@@ -26,6 +26,10 @@ SMALL = ("--blocks=32", "--op=40%", "--requests=2000")
      "random"),
     (("--shards=2",), "demo, starts filled at random, 100 % valid, then 100 % overwritten, ",
      "random"),
+    (("--raid=5",), "demo, starts filled at random, 100 % valid, then 100 % overwritten, ",
+     "random"),
+    (("--fill=none", "--host-fill=4", "--footprint=37.5%"),
+     "demo, starts empty, then the host fills 37.5 % in sequence in simulated time, ", "empty"),
     (("--fill=none",), "demo, starts empty, ", "empty"),
     (("--set=fill=none",), "demo, starts empty, ", "empty"),
     (("--fill=sequential", "--fill_valid=50%"), "demo, starts filled in sequence, 50 % valid, ",
@@ -63,6 +67,10 @@ def test_reads_of_unwritten_data_cause_a_note(tmp_path: Path) -> None:
     discarded = run_approxftl("sim", *SMALL, "--fill=random", "--write-share=0%",
                               "--discard-share=50%").err
     assert f"{UNWRITTEN}\n" in discarded
+    # An array also reads unwritten data to compute parity.
+    array = run_approxftl("sim", "--fill=none", "--raid=5", "--requests=2000").err
+    share = re.search(rf"baseline: ([0-9.]+) {UNWRITTEN}", array)
+    assert share and 95 < float(share[1]) <= 100
     # Reads of data that the trace wrote first cause no warning.
     trace = write_trace(tmp_path / "t.aft", [Record(n, 8 * (n % 50), 8, int(n < 50))
                                              for n in range(100)])
@@ -92,6 +100,42 @@ def test_a_run_that_only_uses_up_free_blocks_causes_a_warning(tmp_path: Path) ->
     assert run_approxftl("sim", "--fill=none", "-q", f"--dump={tmp_path}/d").code == 0
     loaded = run_approxftl("sim", f"--load={tmp_path}/d", "--requests=5000").err
     assert words in loaded and "garbage collection; raise --warmup\n" in loaded
+
+
+@pytest.mark.parametrize("load", [("--raid=5", "--members=3"), ("--shards=2",)])
+def test_arrays_and_shards_start_in_steady_state(load: tuple[str, ...]) -> None:
+    """They start as --fill-overwrite 100% leaves them, and collect garbage from the start."""
+    command = ("sim", *load, "--policy=baseline,separated", "--blocks=64", "--write-share=100%",
+               "--requests=20000", "--verify", "--json")
+    default, asked, fresh = (
+        json.loads(run_approxftl(*command, *options).out)["runs"]
+        for options in ((), ("--fill=random", "--fill-overwrite=100%"), ("--fill=random",)))
+    assert default == asked
+    for settled, begun in zip(default, fresh, strict=True):
+        assert settled["verified"]
+        assert settled["counters"]["gc_blocks"] > begun["counters"]["gc_blocks"]
+
+
+LARGE = ("sim", "--blocks=3000", "--requests=1000", "--write-share=100%")
+
+
+def test_a_long_preparation_is_noted_with_the_option_that_avoids_it() -> None:
+    words = "2611200 writes brought the device into steady state, before 1000 requests; " \
+            "--fill-overwrite 0% leaves these writes out"
+    assert words in run_approxftl(*LARGE).err
+    for options in (["--fill-overwrite=0%"], ["--fill-overwrite=100%"], ["--fill=none"],
+                    ["--quiet"], ["--requests=300000"]):
+        assert "into steady state, before" not in run_approxftl(*LARGE, *options).err
+
+
+def test_the_progress_line_names_the_preparation() -> None:
+    shown = run_approxftl(*LARGE, "--progress").err
+    fill = re.findall(r"baseline: writing the starting state \(--fill-overwrite 0% is quicker\): "
+                      r"(\d+) of 5222400, ", shown)
+    assert fill and sorted(map(int, fill)) == list(map(int, fill)) and int(fill[-1]) <= 5222400
+    both = run_approxftl(*LARGE, "--progress", "--policy=baseline,separated", "--jobs=2").err
+    assert "all runs write their starting state first: 0 of 2000" in both
+    assert "starting state" not in run_approxftl(*LARGE, "--progress", "--fill=none").err
 
 
 def test_a_run_without_simulated_time_is_reported() -> None:

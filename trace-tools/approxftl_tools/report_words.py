@@ -32,7 +32,8 @@ def describe_starting_state(document: Json) -> list[str]:
     """Return whether a simulated device starts empty, filled or as saved; [] if it is unknown."""
     state, given = document.get("starting_state"), document.get("parameters", {})
     if state not in ("random", "sequential"):
-        return [f"starts {state}"] if state else []
+        fill = ", then the host fills it" if "host_fill_depth" in document.get("stream", {}) else ""
+        return [f"starts {state}{fill}"] if state else []
     valid = given.get("fill_valid_percent", 100)
     over = given.get("fill_overwrite_percent", 0)
     return [f"starts filled {'at random' if state == 'random' else 'in sequence'}"

@@ -132,10 +132,14 @@ static void forward_stop_signal_to_children(struct pool *pool)
 
 static void show_pool_progress(struct pool *pool)
 {
+	bool filled = pool->work->options->params.fill != AFTL_FILL_NONE;
 	u64 done = 0;
 
 	for (unsigned int i = 0; i < pool->begun; i++)
 		done += pool->done[i];
+	/* A run that writes its starting state has no requests yet. */
+	pool->progress.what = filled && !done ? "all runs write their starting state first" :
+					       "all runs";
 	progress_report(&pool->progress, done);
 }
 

@@ -5,6 +5,7 @@
  */
 #include "quantiles.h"
 #include "report.h"
+#include "shares.h"
 #include "starting-state.h"
 #include "text-table.h"
 
@@ -590,16 +591,36 @@ static void print_zone_statistics(const struct sim_result *result, FILE *out)
 		(unsigned long long)counters->zone_append_requests);
 }
 
-static void print_device_description(const struct sim_result *result, FILE *out)
+static void describe_starting_state(const struct sim_options *options,
+				    const struct sim_result *result,
+				    char text[STARTING_STATE_SIZE])
+{
+	char share[AFTL_VALUE_SIZE];
+	size_t used;
+
+	if (!result->profile) {
+		scnprintf(text, STARTING_STATE_SIZE, "starts as it was saved");
+		return;
+	}
+	starting_state_print(&result->config, text);
+	if (!options->host_fill)
+		return;
+	used = strlen(text);
+	format_decimal_number(options->footprint, 2, share);
+	scnprintf(text + used, STARTING_STATE_SIZE - used,
+		  ", then the host fills %s %% in sequence in simulated time", share);
+}
+
+static void print_device_description(const struct sim_options *options,
+				     const struct sim_result *result, FILE *out)
 {
 	char capacity[HUMAN_SIZE];
 	char physical[HUMAN_SIZE];
-	char starting[STARTING_STATE_SIZE] = "starts as it was saved";
+	char starting[STARTING_STATE_SIZE];
 
 	human_format_bytes(capacity, result->units * result->geo.unit_bytes);
 	human_format_bytes(physical, result->slots * result->geo.unit_bytes);
-	if (result->profile)
-		starting_state_print(&result->config, starting);
+	describe_starting_state(options, result, starting);
 	fprintf(out, "device: %s, %s, %s of %s, %u dies on %u channels, ",
 		result->profile ? result->profile : "from a file", starting, capacity, physical,
 		result->geo.luns, result->geo.channels);
@@ -640,7 +661,7 @@ static void print_result_table_of_seed(const struct sim_report *report, FILE *ou
 {
 	struct text_table table;
 
-	print_device_description(&report->results[0], out);
+	print_device_description(report->options, &report->results[0], out);
 	print_stream_description(report->options, &report->results[0], out);
 	text_table_begin(&table, 2 * report->count, 1);
 	text_table_add_row(&table);

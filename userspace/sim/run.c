@@ -25,6 +25,7 @@
  * @dump: output of --dump
  * @timeline: output of --timeline, or NULL
  * @progress: progress line on stderr
+ * @fill_progress: progress line of the fill, before @progress
  * @warmup: number of requests before the statistics begin
  * @dies_at: number of the request with which the last die fails
  * @next: the next one of @warmup and @dies_at
@@ -42,6 +43,7 @@ struct run {
 	struct output_file dump;
 	struct timeline *timeline;
 	struct progress progress;
+	struct progress fill_progress;
 	u64 warmup;
 	u64 dies_at;
 	u64 next;
@@ -72,7 +74,10 @@ static void record_completed_request_of_run(void *host, struct aftl_request *req
 
 static int stop_run_if_requested(void *host)
 {
-	(void)host;
+	struct run *run = host;
+
+	if (unlikely(run->fill_progress.shown))
+		progress_report(&run->fill_progress, aftl_get_fill_progress(run->drive.ftl));
 	return is_stop_requested_for_this_thread() ? -EINTR : 0;
 }
 
@@ -196,8 +201,19 @@ int sim_report_fill_failure(int ret, struct aftl_error *error)
 
 static enum exit_code precondition_run_device(struct run *run, struct aftl_error *error)
 {
-	int ret = aftl_precondition(run->drive.ftl);
+	const struct aftl_config *config = aftl_config(run->drive.ftl);
+	u64 units = run->drive.geo->units * config->fill_valid / SHARE_WHOLE;
+	char what[96];
+	int ret;
 
+	scnprintf(what, sizeof(what), "%s: writing the starting state%s",
+		  aftl_policy_type(run->drive.ftl)->name,
+		  config->fill_overwrite ? " (--fill-overwrite 0% is quicker)" : "");
+	progress_begin(&run->fill_progress, sim_choose_progress_visibility(run->options), what,
+		       units + units * config->fill_overwrite / SHARE_WHOLE);
+	ret = aftl_precondition(run->drive.ftl);
+	progress_end(&run->fill_progress);
+	run->fill_progress.shown = false;
 	return ret ? sim_get_exit_code(sim_report_fill_failure(ret, error)) : EXIT_DONE;
 }
 

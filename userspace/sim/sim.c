@@ -26,6 +26,9 @@
 /* Watermark of background GC (parameter gc, in 1/10000) up to which it relocates little. */
 #define LATE_GC 300
 
+/* Overwrites before the first request that take a second or longer. */
+#define LONG_PREPARATION (2U << 20)
+
 /* Padding per byte that the host writes, in 1/10000, that causes a note. */
 #define PADDING_MATTERS 2500
 
@@ -92,12 +95,23 @@ static const char *get_remedy_for_reads_of_unwritten_data(const struct sim_resul
 	return config->fill_valid < SHARE_WHOLE ? "; --fill-valid 100% writes all data first" : "";
 }
 
-static bool does_run_read_unwritten_data(const struct sim_result *result)
+/*
+ * Return the share of unwritten units among the units read from devices, in 1/1000. An array also
+ * reads old data to compute parity, and serves some reads of the host from its stripe cache.
+ */
+static u64 compute_share_of_unwritten_reads(const struct sim_result *result)
 {
 	const struct aftl_counters *counters = &result->stats.counters;
+	const struct raid_counters *array = &result->raid.counters;
+	u64 reads = counters->host_read_units + array->old_units;
 
-	return scaled_ratio(counters->unmapped_read_units, counters->host_read_units, 1000) >=
-	       UNWRITTEN_MATTERS;
+	return scaled_ratio(counters->unmapped_read_units, reads - min(array->cached_units, reads),
+			    1000);
+}
+
+static bool does_run_read_unwritten_data(const struct sim_result *result)
+{
+	return compute_share_of_unwritten_reads(result) >= UNWRITTEN_MATTERS;
 }
 
 /* Return true if much padding was programmed because the device has no write buffer. */
@@ -149,13 +163,11 @@ static void warn_of_unwritten_reads(const struct sim_report *all)
 	char name[RUN_NAME];
 	const struct sim_result *result =
 		find_first_matching_run(all, does_run_read_unwritten_data, name);
-	const struct aftl_counters *counters;
 	u64 share;
 
 	if (!result)
 		return;
-	counters = &result->stats.counters;
-	share = scaled_ratio(counters->unmapped_read_units, counters->host_read_units, 1000);
+	share = compute_share_of_unwritten_reads(result);
 	complain_as("sim",
 		    "warning: %s: %llu.%llu %% of reads hit unwritten data and took no flash time%s",
 		    name, (unsigned long long)share / 10, (unsigned long long)share % 10,
@@ -184,6 +196,22 @@ static void warn_of_used_up_free_blocks(const struct sim_report *all)
 		    "warning: %s: not in steady state: %llu blocks were written and only %llu erased, so there was little garbage collection; %s",
 		    name, (unsigned long long)blocks,
 		    (unsigned long long)result->stats.counters.array_erases, remedy);
+}
+
+/* Note that writing the starting state takes longer than the run, unless an option asked for it. */
+static void print_note_about_long_preparation(const struct sim_report *all)
+{
+	const struct sim_options *options = all->options;
+	const struct sim_result *result = &all->results[0];
+	u64 overwritten = result->units * result->config.fill_valid / SHARE_WHOLE *
+			  result->config.fill_overwrite / SHARE_WHOLE;
+
+	if (options->load || options->fill_given || options->fill_overwrite_given ||
+	    overwritten < LONG_PREPARATION || result->requests > overwritten / 10)
+		return;
+	complain_as("sim",
+		    "note: %llu writes brought the device into steady state, before %llu requests; --fill-overwrite 0%% leaves these writes out, and --dump saves a device for --load",
+		    (unsigned long long)overwritten, (unsigned long long)result->requests);
 }
 
 static void print_note_about_write_padding(const struct sim_report *all)
@@ -305,6 +333,7 @@ static enum exit_code print_sim_warnings_and_report(const struct sim_report *all
 			warn_of_unsteady_run(all->options, &all->results[i]);
 		warn_of_used_up_free_blocks(all);
 		warn_of_unwritten_reads(all);
+		print_note_about_long_preparation(all);
 		print_note_about_write_padding(all);
 		warn_of_gc_watermark(all);
 		warn_of_zero_duration(all);

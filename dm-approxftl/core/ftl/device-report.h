@@ -99,6 +99,9 @@ void aftl_get_lun_info(const struct aftl *ftl, u32 lun, struct aftl_lun_info *in
 /* Bytes of memory allocated from the host. */
 u64 aftl_memory_bytes(const struct aftl *ftl);
 
+/* Return about how many logical pages aftl_precondition(), which is running, has written. */
+u64 aftl_get_fill_progress(const struct aftl *ftl);
+
 /**
  * aftl_compute_device_digest() - 64-bit digest of L2P table, media and wear
  * @ftl: device

@@ -192,6 +192,11 @@ const struct aftl_policy_type *aftl_policy_type(const struct aftl *ftl)
 	return ftl->named_type;
 }
 
+u64 aftl_get_fill_progress(const struct aftl *ftl)
+{
+	return ftl->seq;
+}
+
 u64 aftl_memory_bytes(const struct aftl *ftl)
 {
 	return ftl->memory_bytes;
