@@ -28,13 +28,14 @@ REQUESTS, PAUSE_NS = 4000, 10**9
 
 def list_first_units_of_requests(options: Options, units: int, capacity: int,
                                  draw: random.Random) -> list[int]:
-    """Return where the requests of a job begin, in units: a fill is whole, other jobs are short."""
+    """Return where the requests of a job begin, in units; all but writes in order are short."""
     word, hole = options.parse_access_pattern_of_job()
     places = (capacity - units) // units + 1
+    bound = int(options.find_fio_option_value("number_ios") or 0)
     if word == "write":
-        return [place * units for place in range(places)]
-    if word == "randread":
-        return [draw.randrange(places) * units for _ in range(REQUESTS)]
+        return [place * units for place in range(min(bound or places, places))]
+    if word in ("randread", "randwrite"):
+        return [draw.randrange(places) * units for _ in range(min(bound or REQUESTS, REQUESTS))]
     stride = units + hole // UNIT
     return [index * stride % (capacity - units + 1) // units * units for index in range(REQUESTS)]
 
@@ -43,7 +44,7 @@ def measure_job(device: Device, job: Json, options: Options, capacity: int,
                 draw: random.Random) -> None:
     """Run a job on a device, and store what fio would measure."""
     units, depth = options.request_size_bytes() // UNIT, options.compute_fio_queue_depth()
-    kind = "write" if options.parse_access_pattern_of_job()[0] == "write" else "read"
+    kind = "write" if "write" in options.parse_access_pattern_of_job()[0] else "read"
     firsts = list_first_units_of_requests(options, units, capacity, draw)
     begin_ns = device.now_ns
     times = device.submit(kind, firsts, units, depth)

@@ -231,6 +231,20 @@ def test_simulated_reads_match_a_drive_that_fio_has_filled(tmp_path: Path) -> No
 
 
 @pytest.mark.slow
+def test_simulated_bursts_match_those_of_a_drive_that_ran_the_jobs_in_order(tmp_path: Path) -> None:
+    """Bursts and single writes do not depend on earlier bursts, which the fit leaves out."""
+    model = replace(DRIVES["one-shot"], dies=8)
+    output = read_fio_files(measure_device_with_jobs(model, 1 << 30,
+                                                     (JOB_FILES[0], JOB_FILES[2]), tmp_path))
+    loads = tuple(load for load in output.loads if load.name.startswith(("burst", "single")))
+    assert len(loads) == 6 and loads[-1].before.bursts > 0.05
+    trial = Trial(Bench(BUILD / "approxftl", 2, Store(tmp_path / "store")), output.capacity, loads)
+    for load, figure, ours in trial.simulate_all_loads_with_models([model])[0]:
+        if figure.what in ("rate", "mean"):
+            assert ours == pytest.approx(figure.value, rel=0.01), load
+
+
+@pytest.mark.slow
 @pytest.mark.in_turn
 def test_half_of_a_drives_measurements_predicts_the_other_half(tmp_path: Path) -> None:
     """Half of the ZN540's 18 read loads predict the other half.
@@ -352,6 +366,29 @@ def test_rewrites_of_a_drive_of_unknown_capacity_are_refused(tmp_path: Path) -> 
         "how full the drive was is not known: give the output of the job that filled it, or "
         "--capacity"]
     assert len(read_fio_files([path], 10**12).loads) == 1
+
+
+@pytest.mark.parametrize(("share", "rw", "used"), [
+    (0.01, "write", True), (0.1, "write", False), (0.1, "randwrite", False), (0.0, "write", True)])
+def test_strided_reads_after_writes_that_moved_data_are_left_out(share: float, rw: str, used: bool,
+                                                                 tmp_path: Path) -> None:
+    """The fit repeats the fill only, so reads must not show what later writes have moved."""
+    capacity = 10**9 // (128 << 10) * (128 << 10)
+
+    def make_writes(name: str, group: int, rw: str, written: float) -> Json:
+        section = {**make_job_section(1e4, 128 << 10, {"mean": 100.0}), "io_bytes": int(written)}
+        bound = {"number_ios": "800"} if group else {}
+        return make_fio_job(name, group, {"rw": rw, "bs": "128k", **bound}, "write", section)
+    reads = make_job_section(1e5, 4096, {"mean": 100.0})
+    jobs = [make_writes("fill", 0, "write", capacity),
+            make_writes("burst", 1, rw, share * capacity),
+            make_fio_job("stride", 2, {"rw": "read:60k", "bs": "4k"}, "read", reads),
+            make_fio_job("anywhere", 3, {"rw": "randread", "bs": "4k"}, "read", reads)]
+    output = read_fio_files([write_fio_output(tmp_path, make_fio_document(jobs))])
+    assert "anywhere" in [load.name for load in output.loads]
+    assert ("stride" in [load.name for load in output.loads]) == used
+    assert [one.why.startswith("writes after the fill have moved data") for one in output.unused
+            if one.name == "stride"] == [True] * (not used)
 
 
 def list_paths_in_document(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

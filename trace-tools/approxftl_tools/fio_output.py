@@ -29,6 +29,9 @@ PERCENTILES = {"p50": "50.000000", "p90": "90.000000",
 GRAIN, LONGEST, FARTHEST, DEEPEST = 4096, 16 << 20, 256 << 20, 4096
 #: A drive counts as empty if less than this share was written.
 HARDLY = 0.01
+#: Share of the capacity that may be written after the fill without changing what strides show. The
+#: fit repeats the fill before a load, but not the bursts and single writes after the fill.
+MOVED = 0.02
 #: Upper limit of plausible measured values.
 MOST = 1e18
 #: Least number of requests for a percentile.
@@ -41,6 +44,8 @@ class State:
 
     filled: float = 1.0
     overwritten: float = 0.0
+    #: Share of the capacity that jobs other than the fill have written in order.
+    bursts: float = 0.0
     #: Queue depth and request size of the job that filled the drive; 0 if it is not known.
     fill_depth: int = 0
     fill_size: int = 0
@@ -344,6 +349,7 @@ class History:
         self.capacity = capacity or max(volumes, default=0)
         # A drive that is read before any write is assumed to be full.
         self.filled, self.overwritten = self.capacity, 0
+        self.bursts = 0
         self.fill_depth, self.fill_size = 0, 0
 
     def get_drive_state_before_job(self, jobs: Sequence[Job]) -> State:
@@ -353,7 +359,7 @@ class History:
         if not self.capacity:
             return State()
         return State(min(1.0, self.filled / self.capacity), self.overwritten / self.capacity,
-                     self.fill_depth, self.fill_size)
+                     self.bursts / self.capacity, self.fill_depth, self.fill_size)
 
     def update_drive_state_with_jobs(self, jobs: Sequence[Job]) -> None:
         for job in jobs:
@@ -361,8 +367,11 @@ class History:
                 self.overwritten += job.completed_fio_bytes("write")
             elif job.does_job_fill_drive():
                 self.filled, self.overwritten = job.completed_fio_bytes("write"), 0
+                self.bursts = 0
                 self.fill_depth = job.options.compute_fio_queue_depth()
                 self.fill_size = job.options.request_size_bytes()
+            else:
+                self.bursts += job.completed_fio_bytes("write")
 
 
 def add_load_if_drive_state_is_known(output: Output, history: History, load: Measured,
@@ -374,6 +383,9 @@ def add_load_if_drive_state_is_known(output: Output, history: History, load: Mea
                                     "give the output of the job that filled it, or --capacity"))
     elif load.writes < 1 and before.filled < HARDLY:
         output.unused.append(Unused(load.name, load.path, "hardly anything was there to be read"))
+    elif load.stride and before.overwritten + before.bursts > MOVED:
+        output.unused.append(Unused(load.name, load.path, "writes after the fill have moved data "
+                                    "that its strides show: run it before them"))
     else:
         output.loads.append(replace(load, before=before))
 
