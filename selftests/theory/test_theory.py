@@ -9,7 +9,7 @@ from selftests.theory import forms, theory
 TOP = theory.TOP
 #: Cheap rows, each with another form.
 SAMPLE = ("fifo-16-20", "d2-16-20", "window-16-20", "read-only-greedy-0.5", "md1-5000",
-          "closed-8-8", "dynamic-wear-static-50", "lifetime-static-50-16")
+          "closed-8-8", "dynamic-wear-static-50", "lifetime-static-50-16", "static-wear-75")
 #: Cheap rows whose controls are run.
 CONTROLLED = {"greedy-64-35": 2, "priority-reads-3000": 2, "lifetime-static-50-16": 1}
 

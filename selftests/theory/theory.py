@@ -63,6 +63,10 @@ SOURCES = {
               "analysis of Reiser and Lavenberg (JACM 27(2), 1980)",
     "dynamic wear": "the share of the blocks that take writes, an upper bound, as static data wear "
                     "no block (Chang, Hsieh and Kuo, DAC 2007)",
+    "static wear": "the additional erases by static wear levelling that moves static data of C of "
+                   "H + C blocks once in T erases of each block, C / (T (H + C) - C), in %, by "
+                   "Chang, Hsieh and Kuo (DAC 2007); the device moves data that are T = 57 erases "
+                   "behind",
     "lifetime": "a pair of bounds: at most 1, by Ben-Aroya and Toledo (ACM Transactions on "
                 "Algorithms 7(2), 2011), and at least 1 - wear_gap / E if erase counts differ by "
                 "wear_gap at most; the column *published* has the lower bound, and the error is "
@@ -402,6 +406,33 @@ def compute_share_of_blocks_with_writes(written: float, runs: Sequence[Json]) ->
     return float(1 - static / geometry["blocks"])
 
 
+#: wear_gap, and the number of erases that a block is behind when its data are moved.
+GAP, BEHIND = 64, 57
+
+
+def compute_percent_of_additional_erases(runs: Sequence[Json]) -> float:
+    """Return by how much wear levelling in the second run raises the erases of the first one."""
+    without, levelled = (float(run["counters"]["array_erases"]) for run in runs)
+    return 100 * (levelled / without - 1)
+
+
+def compute_bound_of_additional_erases(written: float, runs: Sequence[Json]) -> float:
+    static = 1 - compute_share_of_blocks_with_writes(written, runs)
+    return 100 * static / (BEHIND - static)
+
+
+def make_rows_for_static_wear() -> Iterator[Row]:
+    """Yield rows of data of which a part is overwritten in order, and the rest never."""
+    for written in (25, 50, 75):
+        load = DIE | {"word_lines": 64, "blocks": 256, "op": "10%", "policy": "separated",
+                      "fill": "sequential", "workload": "sequential", "footprint": f"{written}%",
+                      "write-share": 1.0, "warmup": 2000000, "requests": 4000000}
+        yield Row(f"static-wear-{written}", f"{written}% of data overwritten, op 10 %, "
+                  f"wear_gap {GAP}", "static wear", (load, load | {"wear_gap": GAP}),
+                  partial(compute_bound_of_additional_erases, written / 100),
+                  compute_percent_of_additional_erases, 0.3, controls=({"wear_gap": 0},))
+
+
 def make_rows_for_lifetime() -> Iterator[Row]:
     """Yield rows of the writes until the first block has E erases, by E erases of all blocks."""
     measure = partial(measure_first_run, compute_share_of_possible_lifetime)
@@ -434,7 +465,7 @@ def make_rows_for_lifetime() -> Iterator[Row]:
 def make_all_theory_table_rows() -> dict[str, Row]:
     return {row.name: row for several in (make_rows_for_uniform_writes, make_rows_for_windowed_gc,
                                           make_rows_for_data_classes, make_rows_for_waiting_times,
-                                          make_rows_for_lifetime)
+                                          make_rows_for_lifetime, make_rows_for_static_wear)
             for row in several()}
 
 

@@ -71,10 +71,27 @@ static bool policy_accepts_free_block(struct aftl *ftl, const struct aftl_block 
 	return !ftl->type->accept_free || ftl->type->accept_free(ftl->policy, block);
 }
 
+/* Return the free block of @lun with the most erases that the policy accepts, or NULL. */
+struct aftl_block *aftl_free_block_most_worn(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	struct aftl_block *most = NULL;
+	struct aftl_block *block;
+	u32 index;
+
+	for (index = lun->free_head; index != AFTL_NIL; index = block->next) {
+		block = block_by_index(ftl, index);
+		if ((!most || block->erases > most->erases) &&
+		    policy_accepts_free_block(ftl, block))
+			most = block;
+	}
+	return most;
+}
+
 /*
  * Select the next free block of @lun to open, or return NULL. Only blocks that the policy accepts
  * are compared, unless it accepts none. Without wear levelling the block that was erased first is
- * selected.
+ * selected. Data that static wear levelling moves do not change for long: they get the most worn
+ * block, which then rests.
  */
 struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lun *lun)
 {
@@ -83,6 +100,10 @@ struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lu
 	struct aftl_block *block;
 	u32 index;
 
+	if (ftl->config.wear_gap && ftl->placing_cause == AFTL_CAUSE_WEAR) {
+		best = aftl_free_block_most_worn(ftl, lun);
+		left = 0;
+	}
 	for (index = lun->free_head; left && index != AFTL_NIL; index = block->next) {
 		block = block_by_index(ftl, index);
 		if (!policy_accepts_free_block(ftl, block))

@@ -15,6 +15,7 @@ void aftl_block_manager_finish_load(struct aftl *ftl);
 /* After a policy change or a load: give LUNs with too few free blocks a fallback block. */
 void aftl_block_manager_ensure_fallback_blocks(struct aftl *ftl);
 bool aftl_choose_block_as_fallback(struct aftl *ftl, struct aftl_lun *lun);
+struct aftl_block *aftl_free_block_most_worn(struct aftl *ftl, const struct aftl_lun *lun);
 struct aftl_block *aftl_free_block_select(struct aftl *ftl, const struct aftl_lun *lun);
 /* Return true if the good blocks that are not failing have room for all logical pages. */
 bool aftl_host_data_fit_in_nonfailing_blocks(const struct aftl *ftl);

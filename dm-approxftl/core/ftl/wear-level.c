@@ -5,8 +5,11 @@
  * Dynamic: block-manager.c opens the least worn of the free blocks that were erased first.
  *
  * Static: when the erase count of a block is more than wear_gap below the highest of its LUN, its
- * data, which have not changed for long, are relocated like those of a victim of GC, and the block
- * is erased. The block then takes new data and wears again.
+ * data, if they are static, are relocated like those of a victim of GC, and the block is erased.
+ * The block then takes new data and wears again. The static data go to the most worn free block. If
+ * every free block is little worn, too, the data would have to move again soon, so the move waits
+ * for a better block. If the difference reaches wear_gap nevertheless, the least worn block is
+ * emptied in any case.
  */
 #include "core/ftl/block-manager.h"
 #include "core/ftl/controller.h"
@@ -51,21 +54,59 @@ static bool wear_levelling_may_close_block(const struct aftl *ftl, const struct 
 	       !ftl->geo.superblock_luns && !ftl->geo.zones && !block->handle;
 }
 
-/* Return the least erased block with data if wear levelling must empty it, else NULL. */
-static struct aftl_block *find_coldest_block(struct aftl *ftl, struct aftl_lun *lun)
+/* Return true if a free block of @lun is so worn that static data may rest there for long. */
+static bool free_block_suits_static_data(struct aftl *ftl, const struct aftl_lun *lun)
 {
+	const struct aftl_block *most = aftl_free_block_most_worn(ftl, lun);
+
+	return most && lun->wear.most - most->erases <= ftl->config.wear_gap / 2;
+}
+
+/**
+ * struct wear_candidates - blocks with data that wear levelling may empty
+ * @least: the one with the fewest erases
+ * @oldest: of those that lag behind, the one whose data were written first; NULL if the data of all
+ *	of them were written after those of the next victim of GC, so that they are not static
+ */
+struct wear_candidates {
+	struct aftl_block *least;
+	struct aftl_block *oldest;
+};
+
+static struct wear_candidates find_wear_candidates(struct aftl *ftl, struct aftl_lun *lun)
+{
+	const struct aftl_block *victim = aftl_victim_fewest_valid(ftl, lun);
 	size_t blocks = ftl->geo.blocks_per_lun;
 	struct aftl_block *block = &ftl->media.blocks[lun->index * blocks];
 	struct aftl_block *end = block + blocks;
-	struct aftl_block *least = NULL;
+	struct wear_candidates found = { NULL, NULL };
+	s64 before_ns = victim ? victim->opened_ns : 0;
+
+	for (; block < end; block++) {
+		if (block->state != AFTL_BLOCK_CLOSED &&
+		    !wear_levelling_may_close_block(ftl, block))
+			continue;
+		if (!found.least || block->erases < found.least->erases)
+			found.least = block;
+		if (!victim || block->opened_ns >= before_ns ||
+		    !erase_count_lags_beyond_wear_gap(ftl, lun, block->erases))
+			continue;
+		before_ns = block->opened_ns;
+		found.oldest = block;
+	}
+	return found;
+}
+
+/* Return the block that wear levelling has to empty now, or NULL. */
+static struct aftl_block *find_block_to_empty(struct aftl *ftl, struct aftl_lun *lun)
+{
+	struct wear_candidates found;
 
 	aftl_lun_update_min_max_erase_counts(ftl, lun);
-	for (; block < end; block++)
-		if ((block->state == AFTL_BLOCK_CLOSED ||
-		     wear_levelling_may_close_block(ftl, block)) &&
-		    (!least || block->erases < least->erases))
-			least = block;
-	return least && erase_count_lags_beyond_wear_gap(ftl, lun, least->erases) ? least : NULL;
+	found = find_wear_candidates(ftl, lun);
+	if (found.least && lun->wear.most - found.least->erases >= ftl->config.wear_gap)
+		return found.least;
+	return free_block_suits_static_data(ftl, lun) ? found.oldest : NULL;
 }
 
 /* Select a closed block of @lun whose data wear levelling moves now, or return NULL. */
@@ -79,7 +120,7 @@ struct aftl_block *aftl_wear_select_cold(struct aftl *ftl, struct aftl_lun *lun)
 		return NULL;
 	/* If no block needs wear levelling, search again after the next erase of the LUN. */
 	lun->wear.due = WEAR_PERIOD - 1;
-	block = find_coldest_block(ftl, lun);
+	block = find_block_to_empty(ftl, lun);
 	if (block && block->state == AFTL_BLOCK_OPEN)
 		aftl_close_unfilled_block(ftl, lun, block);
 	return block;
