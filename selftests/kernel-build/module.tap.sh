@@ -68,6 +68,22 @@ builds_silently()
 	complaints "$2" | sort -u
 }
 
+# large_frames DIRECTORY: print functions with frames of 1 KiB or more that run in soft interrupts
+# A soft interrupt has the rest of a stack of 16 KiB, and KASAN enlarges each frame. Tasks set
+# parameters: their copy of all parameters may be on the stack.
+large_frames()
+{
+	find "$1/dm-approxftl" -name '*.o' | grep -E '/(core/(ftl|hif|nand|policy)|bio|store|tags)/' |
+		xargs -n 1 objdump -d |
+		sed -nE 's/^[0-9a-f]+ <(.*)>:$/\1/; t name
+			/[[:space:]]sub +[$]0x([4-9a-f][0-9a-f]{2}|[0-9a-f]{4,8}),%rsp/ {
+				x; /^aftl_(check|set)_param$/!p; x
+			}
+			b
+			: name
+			h'
+}
+
 # mistakes DIRECTORY: create modules with a mistake each that sparse, gcc or modpost must report
 mistakes()
 {
@@ -146,6 +162,8 @@ for series; do
 	# Not named after the kernel: its `+` would be special in the expressions of complaints().
 	place=$(mktemp -d "$work/XXXXXX")
 	ktap_test_silent "the module builds silently on $release" builds_silently "$kernel" "$place/module"
+	ktap_test_silent "no stack frame of the module is large in soft interrupts on $release" \
+		large_frames "$AFTL_BUILD/lab/$release-strict"
 	if [ -n "${AFTL_PHASE:-}" ] && [ $(((number - ${AFTL_PHASE%/*}) % $#)) -ne 0 ]; then
 		ktap_test_skip "planted mistakes on $release" 'left to another commit'
 		continue

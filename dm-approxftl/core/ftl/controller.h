@@ -15,6 +15,7 @@
 #include "core/ftl/ftl.h"
 #include "core/ftl/host-queues.h"
 #include "core/ftl/lun-allocation.h"
+#include "core/ftl/program.h"
 #include "core/ftl/read-cache.h"
 #include "core/ftl/reloc-task.h"
 #include "core/ftl/zone-state.h"
@@ -121,12 +122,8 @@ struct aftl {
 	u32 unflushable;
 	u32 write_commands;
 
-	/*
-	 * @buffer_high: number of used write commands at which LUNs begin to program them.
-	 * @full_write_queues: number of write queues with data for a full program.
-	 */
-	u32 buffer_high;
-	u32 full_write_queues;
+	u32 buffer_high; /* number of used write commands at which LUNs begin to program them */
+	u32 full_write_queues; /* number of write queues with data for a full program */
 	u32 *pending;
 	u32 pending_mask;
 
@@ -142,6 +139,8 @@ struct aftl {
 	u32 requests;
 	struct aftl_epochs epochs;
 	struct aftl_fault_list faults;
+	/* Logical pages of the program that starts: too large for the stack of a kernel. */
+	struct aftl_payload payload;
 };
 
 /* Derive members of @ftl, such as the number of streams, from a new configuration. */

@@ -315,13 +315,12 @@ static int program_trans_pages(struct aftl *ftl, struct filler *filler, struct a
 {
 	struct aftl_program_request need = aftl_cmt_need(ftl, lun);
 	struct aftl_placement placement;
-	struct aftl_payload payload;
 	int ret = place_fill_program_after_gc(ftl, filler, lun, &need, &placement);
 
 	if (ret)
 		return ret;
-	aftl_cmt_add_evictions_to_payload(ftl, lun, &placement, &payload);
-	aftl_program_commit(ftl, lun, &need, &placement, &payload);
+	aftl_cmt_add_evictions_to_payload(ftl, lun, &placement, &ftl->payload);
+	aftl_program_commit(ftl, lun, &need, &placement, &ftl->payload);
 	aftl_reloc_program_done(ftl, lun, &placement);
 	if (ftl->foggy_blocks)
 		aftl_commit_due_fine_passes_untimed(ftl, lun);

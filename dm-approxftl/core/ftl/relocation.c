@@ -785,7 +785,6 @@ int aftl_reloc_program_gathered_pages(struct aftl *ftl, struct aftl_lun *lun,
 				      struct aftl_placement *placement)
 {
 	struct aftl_reloc *reloc = &lun->reloc;
-	struct aftl_payload payload;
 	struct aftl_program_request need;
 
 	reloc_drop_invalid_pages(ftl, reloc);
@@ -795,9 +794,10 @@ int aftl_reloc_program_gathered_pages(struct aftl *ftl, struct aftl_lun *lun,
 					  min(reloc->count, ftl->program_units));
 	if (aftl_program_place(ftl, lun, &need, placement))
 		return reloc_cancel_task_without_free_page(ftl, lun);
-	reloc_fill_payload(ftl, reloc, aftl_count_lpns_of_placement(ftl, placement), &payload);
-	aftl_program_commit(ftl, lun, &need, placement, &payload);
-	return (int)payload.count;
+	reloc_fill_payload(ftl, reloc, aftl_count_lpns_of_placement(ftl, placement),
+			   &ftl->payload);
+	aftl_program_commit(ftl, lun, &need, placement, &ftl->payload);
+	return (int)ftl->payload.count;
 }
 
 /*

@@ -469,17 +469,15 @@ void aftl_cmt_recache_pages_without_fine_pass(struct aftl *ftl, struct aftl_lun 
 	u32 i;
 
 	while ((pending = aftl_fine_pending_find_map(ftl, lun, 0))) {
-		struct aftl_payload payload = pending->payload;
-
-		aftl_fine_pending_drop_word_line(ftl, lun, pending);
-		for (i = 0; i < payload.count; i++) {
-			struct aftl_trans_page *tp =
-				&ftl->cmt.all[from_lpn(payload.lpn[i]) - ftl->geo.units];
+		for (i = 0; i < pending->payload.count; i++) {
+			aftl_lpn_t lpn = pending->payload.lpn[i];
+			struct aftl_trans_page *tp = &ftl->cmt.all[from_lpn(lpn) - ftl->geo.units];
 
 			if (!(tp->flags & AFTL_TP_CACHED))
 				cmt_link_trans_page_into_lru(ftl, tp);
 			tp->flags |= AFTL_TP_DIRTY;
 		}
+		aftl_fine_pending_drop_word_line(ftl, lun, pending);
 	}
 	if (!ftl->suspending)
 		cmt_evict_to_capacity(ftl);

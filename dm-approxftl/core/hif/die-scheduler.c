@@ -199,19 +199,18 @@ static bool sched_start_write(struct aftl *ftl, struct aftl_lun *lun, u32 lane, 
 }
 
 /*
- * Program as many translation pages as fit one program. Not inlined: its large stack frame must not
- * add to that of a background task. Return: false if the LUN has no block for them.
+ * Program as many translation pages as fit one program. Return: false if the LUN has no block for
+ * them.
  */
-static noinline bool sched_program_translation_pages(struct aftl *ftl, struct aftl_lun *lun)
+static bool sched_program_translation_pages(struct aftl *ftl, struct aftl_lun *lun)
 {
 	struct aftl_program_request need = aftl_cmt_need(ftl, lun);
 	struct aftl_placement placement;
-	struct aftl_payload payload;
 
 	if (aftl_program_place(ftl, lun, &need, &placement))
 		return false;
-	aftl_cmt_add_evictions_to_payload(ftl, lun, &placement, &payload);
-	aftl_program_commit(ftl, lun, &need, &placement, &payload);
+	aftl_cmt_add_evictions_to_payload(ftl, lun, &placement, &ftl->payload);
+	aftl_program_commit(ftl, lun, &need, &placement, &ftl->payload);
 	aftl_array_program(ftl, lun, AFTL_WORK_TP_PROGRAM, &placement);
 	return true;
 }

@@ -766,15 +766,15 @@ int aftl_write_start_program(struct aftl *ftl, struct aftl_lun *lun, u32 lane)
 		.hint = head->hint,
 	};
 	struct aftl_placement placement;
-	struct aftl_payload payload;
+	struct aftl_payload *payload = &ftl->payload;
 	int ret = aftl_program_place(ftl, lun, &need, &placement);
 
 	if (ret)
 		return ret;
-	aftl_payload_add_piggybacked_pages(ftl, &placement, &payload);
-	lun->work.commands = write_fill_payload_from_queue(ftl, lun, lane, &placement, &payload);
-	aftl_program_commit(ftl, lun, &need, &placement, &payload);
-	aftl_gc_pace_count_host_pages(lun, payload.count - payload.piggybacked);
+	aftl_payload_add_piggybacked_pages(ftl, &placement, payload);
+	lun->work.commands = write_fill_payload_from_queue(ftl, lun, lane, &placement, payload);
+	aftl_program_commit(ftl, lun, &need, &placement, payload);
+	aftl_gc_pace_count_host_pages(lun, payload->count - payload->piggybacked);
 	aftl_array_program(ftl, lun, AFTL_WORK_PROGRAM, &placement);
 	return 0;
 }
