@@ -74,11 +74,12 @@ struct aftl_reloc {
 
 /**
  * struct aftl_gc_pace - budget of paced GC in a LUN
- * @rate: pages to relocate for each page that host writes program, in 1/256
- * @credit: pages that paced GC may relocate now, in 1/256; negative if it has relocated more
+ * @rate: pages to relocate for each page that host writes program, in 1 / 2^20
+ * @credit: pages that paced GC may relocate now, in 1 / 2^20; negative if it has relocated
+ *	more
  */
 struct aftl_gc_pace {
-	u32 rate;
+	u64 rate;
 	s64 credit;
 };
 
