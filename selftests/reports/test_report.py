@@ -286,6 +286,20 @@ def test_nothing_is_cut_off_on_a_phone(browser: Browser, report_page: Path) -> N
     assert cut == []
 
 
+def test_no_label_of_a_ratio_is_shortened_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    for name, compute_ns in (("a", 1000), ("b", 2000)):
+        app = {"app": "img", "phase": "compute", "compute_ns": compute_ns,
+               "counts": {"bytes": 100, "flipped_bits": 1}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(app))
+    page = tmp_path / "r.html"
+    run_approxftl_ok("report", tmp_path / "a.json", tmp_path / "b.json", "-O", page)
+    for phone in load_fresh_page(browser, page, 400, 800):
+        labels = run_script(phone, """
+            const ratios = await seen(document.querySelector("figure:has(script.spec)").id);
+            return [...ratios.querySelectorAll(".live text")].map((one) => one.textContent);""")
+        assert "time to read and compute" in labels
+
+
 # ---------------------------------------------------------------- interactive figures
 
 @pytest.fixture

@@ -92,6 +92,14 @@ def run_study_verb(verb: str, *arguments: str | Path) -> str:
     return done.out
 
 
+def test_the_page_opens_on_the_mean_and_the_tail_of_the_best_policy(study_page: Path) -> None:
+    """The tail may contradict the mean."""
+    said = re.findall(r'<p id="answer"><strong>(.*?)</strong>', study_page.read_text())[0]
+    rest = r" has from \S+ \(\S+ to \S+\) to \S+ \(\S+ to \S+\) times that of baseline; "
+    assert re.match(rf"write response, mean: (\w+){rest}[^.]*95 % [^.]*\. "
+                    rf"write response, p99: \1{rest}", unescape(said)), said
+
+
 @pytest.fixture
 def browser_with_study_page(browser: Browser, study_page: Path) -> Iterator[Browser]:
     yield from load_fresh_page(browser, study_page, 1000, 700)

@@ -186,7 +186,7 @@ def make_layers_of_dot_chart(plot: Dots) -> Json:
     scale, log = scale_of_dot_axis([plot])
     encoding = {
         "y": {"field": "c0", "type": "nominal", "sort": None, "title": None,
-              "axis": {"labelLimit": 130}},
+              "axis": {"labelLimit": 180}},
         "yOffset": {"field": "c1", "type": "nominal",
                     "sort": list_names_in_plot_legend(plot)},
         "tooltip": tooltip_channel(("c0", ""), ("c1", "of"), ("c2", plot.unit), ("c3", "low"),

@@ -31,6 +31,15 @@ def list_ratios_to_reference_value(groups: Sequence[Group], yardstick: Yardstick
             yield str(group.varied[yardstick.axis]), found
 
 
+def collect_ratios_by_policy(groups: Sequence[Group], yardstick: Yardstick, measure: str
+                             ) -> dict[str, list[Estimate]]:
+    """Return the mean ratios of a measure to the reference, by policy (or axis value)."""
+    by_policy: dict[str, list[Estimate]] = {}
+    for policy, one in list_ratios_to_reference_value(groups, yardstick, measure):
+        by_policy.setdefault(policy, []).append(one)
+    return by_policy
+
+
 def describe_certainty_of_ratios(found: Sequence[Estimate]) -> str:
     known = [one for one in found if one.half is not None]
     wide = [one for one in known if not one.are_samples_equal_up_to_rounding]
@@ -67,11 +76,8 @@ def ratio_sentence(name: str, found: Sequence[Estimate], yardstick: str, measure
 
 def comparison_sentences(groups: Sequence[Group], yardstick: Yardstick, measure: str) -> list[str]:
     """Return a sentence for each axis value that is compared with the reference value."""
-    by_policy: dict[str, list[Estimate]] = {}
-    for policy, one in list_ratios_to_reference_value(groups, yardstick, measure):
-        by_policy.setdefault(policy, []).append(one)
-    return [ratio_sentence(name, found, yardstick.value, measure) for name,
-            found in by_policy.items()]
+    return [ratio_sentence(name, found, yardstick.value, measure) for name, found
+            in collect_ratios_by_policy(groups, yardstick, measure).items()]
 
 
 def warning_about_unsteady_runs(results: Sequence[Json]) -> str:
@@ -85,14 +91,21 @@ def warning_about_unsteady_runs(results: Sequence[Json]) -> str:
 
 def make_first_sentence_of_study(groups: Sequence[Group], yardstick: Yardstick,
                                  keys: Sequence[str]) -> str:
-    """Return a report's first sentence, which names the best policy by the first measure."""
+    """Return a report's first sentence, which names the best policy by the first measure.
+
+    If the measure is a mean, a second sentence has the policy's tail.
+    """
     for measure in keys:
-        by_policy: dict[str, list[Estimate]] = {}
-        for policy, one in list_ratios_to_reference_value(groups, yardstick, measure):
-            by_policy.setdefault(policy, []).append(one)
-        if by_policy:
-            best = min(by_policy, key=lambda name: fmean(one.mean for one in by_policy[name]))
-            return ratio_sentence(best, by_policy[best], yardstick.value, measure)
+        by_policy = collect_ratios_by_policy(groups, yardstick, measure)
+        if not by_policy:
+            continue
+        best = min(by_policy, key=lambda name: fmean(one.mean for one in by_policy[name]))
+        tail = measure.replace("_mean_ns", "_p99_ns")
+        tails = collect_ratios_by_policy(groups, yardstick, tail).get(best, [])
+        said = [ratio_sentence(best, by_policy[best], yardstick.value, measure)]
+        if tail in keys and tail != measure and tails:
+            said.append(ratio_sentence(best, tails, yardstick.value, tail))
+        return " ".join(said)
     return ""
 
 
