@@ -82,15 +82,18 @@ def test_sampled_points_of_drives_are_within_their_tolerance_bands(tmp_path: Pat
     run_drives_verb("samsung-pm9a3", "--only", "9950 writes/s offered read", "--at-least", "100")
 
 
-@pytest.mark.parametrize(("name", "wrong", "share"), [
-    ("micron-7450-max", "op=20%", 100), ("wd-dc-960", "victim=greedy", 60)])
-def test_a_wrong_op_or_victim_rule_misses_the_measured_zones(name: str, wrong: str, share: int,
-                                                             tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "only", "wrong", "share"), [
+    ("micron-7450-max", "write-zones", "op=20%", 100),
+    ("wd-dc-960", "write-zones", "victim=greedy", 60),
+    ("wd-dc-960", "198050 writes/s offered writes/s", "superblock=16", 100),
+    ("kioxia-cm7r", "zones 1 x 2.581 GiB", "superblock=0\nrain=off", 50)])
+def test_a_wrong_parameter_of_a_profile_misses_measured_points(name: str, only: str, wrong: str,
+                                                               share: int, tmp_path: Path) -> None:
     """Negative controls: points that the profile reaches are missed with one wrong parameter."""
-    zones = (name, "--only", "write-zones", "--at-least", str(share))
-    run_drives_verb(*zones)
+    points = (name, "--only", only, "--at-least", str(share))
+    run_drives_verb(*points)
     (tmp_path / f"{name}.profile").write_text(f"{wrong}\n")
-    run_drives_verb(*zones, "--profiles", tmp_path, status=1)
+    run_drives_verb(*points, "--profiles", tmp_path, status=1)
 
 
 def test_p99_and_p99_9_of_write_responses_are_judged(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ DRIVES = (
           int(8.6 * GIB), 1.105,
           free=(SPARE, READ, FIRST, MOVE, STEP, ERASE, IDLE, PROGRAM_WORK, RELOCATION_WORK)),
     Drive("kioxia-cm7r", "Kioxia CM7-R 3.84 TB", 3840755982336, "baseline", int(4.3 * GIB),
-          free=(SPARE, READ, FIRST, Free("program", 10, 120, 1, "us"), Free("row", 1, 12, 1),
+          free=(SPARE, READ, FIRST, MOVE, Free("program", 10, 120, 1, "us"), Free("row", 1, 12, 1),
                 ERASE)),
     Drive("samsung-pm9a3", "Samsung PM9A3 960 GB", 960197124096, "baseline", int(4.3 * GIB),
           free=(SPARE, READ, LAST, MOVE, STEP, ERASE, IDLE)),
