@@ -171,7 +171,7 @@ static int copy_tag_carriers_of_target(struct aftl_target *target, void *data)
 /*
  * Copy to @tag the tag carriers that an approxftl target evaluates. @file is the target's block
  * device, or a file on a file system that is mounted directly on the target. If the file system is
- * on another device, such as dm-crypt, @tag stays as it is: that device passes no carrier on.
+ * on another device, @tag stays as it is: no stacked device tells which carriers it passes on.
  */
 static int get_tag_carriers_of_device_below(const struct file *file, struct approxftl_tag_fd *tag)
 {

@@ -14,7 +14,7 @@ import os
 import re
 import struct
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import approx_control as approx
@@ -22,6 +22,7 @@ from approx_control import APPROXIMATE, NONE, PRECISE, Control, buffer_address, 
 from ktap import (
     EXT4,
     KERNEL,
+    NOBODY,
     SMALL,
     UNIT,
     XFS,
@@ -30,6 +31,7 @@ from ktap import (
     drop_privileges,
     finish_test,
     has_kernel_module,
+    make_ram_disks,
     opened_file,
     read_counters,
     reload_device,
@@ -38,22 +40,33 @@ from ktap import (
     run_command,
     run_dmsetup,
     run_function_in_child,
+    run_selected_check,
     send_dm_message,
     skip_test_point,
     temporary_device,
 )
-from tagged_writes import Uring, issue_syscall
+from stacks import BTRFS, NOCOW, ONE, STACKS, TWO, stacked_device, two_test_devices
+from tagged_writes import (
+    FixedFileUring,
+    Uring,
+    issue_syscall,
+    map_stored_classes,
+    read_first_bytes_of_units,
+)
 
 NAME = "aftl-carried"
 UNITS = 64
 LENGTH = UNITS * UNIT
 F_SET_RW_HINT = 1036
+#: The I/O priority with the hint of the default of the table option ioprio_hint.
+TAG_PRIORITY = 2 << 13 | 341 << 3 | 4
 NEW = os.O_RDWR | os.O_CREAT
 DIRECT = os.O_RDWR | os.O_DIRECT
 IOPRIO_SET = 251
 INODE, HINT, PRIORITY = 1, 2, 4
 ALL = "inode,write_hint,ioprio,write_stream"
 HAS_HINTS, HAS_STREAMS = KERNEL >= (6, 9), KERNEL >= (6, 16)
+ONLY_OWNERS_SET_HINTS = KERNEL >= (6, 13)
 
 
 def set_life_time_hint(fd: int, life: int) -> None:
@@ -71,36 +84,36 @@ def list_stored_classes_of_file(fd: int) -> list[int]:
     return [unit.kind for unit in Control().list_stored_units(fd)]
 
 
-def make_memory_with_file_data() -> mmap.mmap:
-    """Return anonymous memory with the data of a file."""
+def make_memory_with_file_data(mark: bytes = b"carriers") -> mmap.mmap:
+    """Return anonymous memory with the data of a file: a repeated mark of 8 bytes."""
     data = mmap.mmap(-1, LENGTH)
-    data[:] = b"c" * LENGTH
+    data[:] = mark * (LENGTH // 8)
     return data
 
 
-def write_by_page_cache(fd: int) -> None:
+def write_by_page_cache(fd: int, *mark: bytes) -> None:
     """Write the test data to a file through the page cache."""
-    os.pwrite(fd, make_memory_with_file_data(), 0)
+    os.pwrite(fd, make_memory_with_file_data(*mark), 0)
     os.fsync(fd)
 
 
-def write_to_mapping(fd: int) -> None:
+def write_to_mapping(fd: int, *mark: bytes) -> None:
     os.truncate(fd, LENGTH)
     with mmap.mmap(fd, LENGTH) as view:
-        view[:] = b"m" * LENGTH
+        view[:] = make_memory_with_file_data(*mark)[:]
         view.flush()
     os.fsync(fd)
 
 
-def write_by_direct_io(fd: int) -> None:
+def write_by_direct_io(fd: int, *mark: bytes) -> None:
     """Write the test data to a file by direct I/O, past the page cache."""
-    require(os.pwrite(fd, make_memory_with_file_data(), 0) == LENGTH, "a short write")
+    require(os.pwrite(fd, make_memory_with_file_data(*mark), 0) == LENGTH, "a short write")
     os.fsync(fd)
 
 
-def write_by_io_workers(fd: int) -> None:
+def write_by_io_workers(fd: int, *mark: bytes) -> None:
     """Write by direct I/O from a worker thread of io_uring."""
-    data = make_memory_with_file_data()
+    data = make_memory_with_file_data(*mark)
     require(Uring(by_workers=True).submit_and_await_write(fd, buffer_address(data), LENGTH,
                                                           0) == LENGTH,
             "a short write")
@@ -114,7 +127,7 @@ def write_with_stream(fd: int, stream: int) -> None:
             f"stream {stream} is refused")
 
 
-WAYS: dict[str, tuple[int, Callable[[int], None]]] = {
+WAYS: dict[str, tuple[int, Callable[..., None]]] = {
     "buffered": (0, write_by_page_cache),
     "mmap": (0, write_to_mapping),
     "direct": (os.O_DIRECT, write_by_direct_io),
@@ -189,7 +202,7 @@ def compute_expected_approximate_percent(system: str, carrier: str, way: str) ->
     past_the_cache = way in ("direct", "io_uring-workers")
     if carrier == "ioprio":
         return 100 * past_the_cache
-    if system == "ext4":
+    if system in ("ext4", "btrfs"):
         return 100 * (HAS_HINTS and (past_the_cache or KERNEL >= (7, 0)))
     return 100 * (HAS_HINTS and system == "xfs")
 
@@ -203,6 +216,63 @@ def check_hint_and_io_priority_as_tags(system: str, make: str) -> None:
         require(found == {way: compute_expected_approximate_percent(system, carrier, way)
                           for way in WAYS},
                 "that is unexpected")
+
+
+def write_file_with_carrier(path: Path, way: str, carrier: str, mark: bytes) -> None:
+    """Write a file whose writes have the field of the bio that the carrier CARRIER evaluates."""
+    flags, write = WAYS[way]
+    with opened_file(path, NEW | flags) as fd:
+        if carrier == "write_hint":
+            set_life_time_hint(fd, approx.WRITE_HINT)
+        if carrier == "ioprio":
+            set_thread_io_priority(TAG_PRIORITY)
+        write(fd, mark)
+        set_thread_io_priority(0)
+
+
+def measure_approximate_percent_on_stack(place: Path, carrier: str) -> dict[str, int]:
+    """Return, for each way of writing, which share of a file arrives as approximate below a stack.
+
+    All other data on the devices below must be precise.
+    """
+    marks = {way: b"tagged-%d" % i for i, way in enumerate(WAYS)}
+    for way in WAYS:
+        write_file_with_carrier(place / f"plain-{way}", way, "", b"untagged")
+        write_file_with_carrier(place / way, way, carrier, marks[way])
+    os.sync()
+    found = []
+    for leg in (ONE, TWO):
+        units = [at for at, kind in map_stored_classes(Control(), leg).items()
+                 if kind == APPROXIMATE]
+        found += [told[:8] for told in read_first_bytes_of_units(leg, units).values()]
+    astray = set(found) - set(marks.values())
+    require(not astray, f"other data are approximate: {astray}")
+    return {way: found.count(mark) * 100 // UNITS for way, mark in marks.items()}
+
+
+#: Stacks that copy the data, or submit bios of their own, without any field of the bio; Linux 7
+#: passes the write hint through dm-mirror.
+OPAQUE_STACKS = ("mirror", "crypt", "md5")
+#: Stacks that pass bios on at once, so that nobody else holds references to the page cache.
+DIRECT_STACKS = ("linear", "stripes", "md0")
+
+
+def check_carriers_on_stack(name: str, make: str = XFS, options: str = "") -> None:
+    """Test each carrier of tags with each way to write, below a stack; "" for no device between."""
+    for carrier in ("write_hint", "ioprio"):
+        with two_test_devices(f"{SMALL} errors off tag_carrier {carrier}"), \
+                stacked_device(name) if name else nullcontext(ONE) as top, \
+                Mount(top, make, options) as place:
+            found = measure_approximate_percent_on_stack(place, carrier)
+        print(f"# {name or make}, {carrier}: {found}")
+        for way, percent in found.items():
+            system = "xfs" if make == XFS else "btrfs"
+            most = compute_expected_approximate_percent(system, carrier, way)
+            if name in OPAQUE_STACKS and not (name == "mirror" and carrier == "write_hint"
+                                              and KERNEL >= (7, 0)):
+                most = 0
+            least = most if WAYS[way][0] & os.O_DIRECT or name in DIRECT_STACKS else 0
+            require(least <= percent <= most, f"{way}: not {least} to {most} %")
 
 
 def check_whole_file_tag(place: Path, honoured: int) -> None:
@@ -270,6 +340,58 @@ def check_hint_of_loop_image() -> None:
             kinds = list_stored_classes_of_file(fd)
         run_command("losetup", "-d", loop)
     require(APPROXIMATE not in kinds, "data behind a loop device are approximate")
+
+
+def check_user_nobody_sets_no_field_of_others(files: list[int], victim: int) -> None:
+    """As user nobody, with inherited descriptors, try to set the hint and I/O priority of root.
+
+    FILES are a file of root and a file of nobody, open for direct I/O, which the caller compares.
+    """
+    others, own = files
+    drop_privileges()
+    for reach in (others, os.open(f"/proc/self/fd/{others}", os.O_RDONLY)):
+        expect_os_error(errno.EPERM * ONLY_OWNERS_SET_HINTS, set_life_time_hint, reach,
+                        approx.WRITE_HINT)
+    expect_os_error(errno.EPERM, issue_syscall, IOPRIO_SET, 1, victim, TAG_PRIORITY)
+    data = make_memory_with_file_data()
+    for ring, fd in ((FixedFileUring(by_workers=False), own), (Uring(by_workers=True), own)):
+        ring.io_priority = TAG_PRIORITY
+        require(ring.submit_and_await_write(fd, buffer_address(data), LENGTH, 0) == LENGTH,
+                "a short write")
+        ring.io_priority = 0
+        require(ring.submit_and_await_write(others, buffer_address(data), LENGTH, 0) == LENGTH,
+                "a short write")
+
+
+def expect_os_error(number: int, action: Callable[..., object], *arguments: object) -> None:
+    """Check that a call fails with an error number, or succeeds, if it is 0."""
+    found: int | None = 0
+    try:
+        action(*arguments)
+    except OSError as why:
+        found = why.errno
+    require(found == number, f"{action.__name__}{arguments}: error {found}, not {number}")
+
+
+def check_forged_fields() -> None:
+    """A user's fields make approximate only what that user writes, or the files that he owns.
+
+    Before Linux 6.13 a hint, which everybody may set who has opened the file, is the exception.
+    """
+    with mounted_device("write_hint,ioprio", XFS) as place:
+        files = []
+        for name in ("others", "own"):
+            (place / name).touch()
+            (place / name).chmod(0o666)
+            files.append(os.open(place / name, DIRECT))
+        os.chown(place / "own", NOBODY, NOBODY)
+        run_function_in_child(check_user_nobody_sets_no_field_of_others, files, os.getpid())
+        write_by_direct_io(files[0])  # root's next write
+        kinds = [set(list_stored_classes_of_file(fd)) for fd in files]
+        foreign = APPROXIMATE if HAS_HINTS and not ONLY_OWNERS_SET_HINTS else PRECISE
+        require(kinds == [{foreign}, {APPROXIMATE}], f"others' and own data are {kinds}")
+        for fd in files:
+            os.close(fd)
 
 
 def check_unconfigured_write_hint_is_ignored() -> None:
@@ -389,17 +511,23 @@ def check_placement_handles(path: Path) -> None:
 def main() -> None:
     """Run all test points."""
     allow_everybody_to_tag()
+    make_ram_disks(1, 81920)
     for system, make in (("ext4", EXT4), ("xfs", XFS), ("f2fs", "mkfs.f2fs -q -f")):
         name = f"{system}: carriers reach the device"
         if has_kernel_module(system):
             run_check(name, check_hint_and_io_priority_as_tags, system, make)
         else:
             skip_test_point(name, "the kernel does not have it")
+    for name in STACKS:
+        run_selected_check(f"carriers below {name}", check_carriers_on_stack, name)
+    if has_kernel_module("btrfs"):
+        run_selected_check("carriers below btrfs", check_carriers_on_stack, "", BTRFS, NOCOW)
     run_check("a whole file is tagged by what its device honours",
               check_whole_file_tags_and_permissions)
     run_check("a precise range of a hinted file stays precise", check_precise_range_of_hinted_file)
     has_kernel_module("loop")
     run_check("a hint on the image of a loop device is ignored", check_hint_of_loop_image)
+    run_check("users can forge no field for others' data", check_forged_fields)
     run_check("a carrier that the table line does not name is ignored",
               check_unconfigured_write_hint_is_ignored)
     run_check("the printed table line makes the same device", check_table_line_is_reproduced)

@@ -86,6 +86,7 @@ class Uring:
 
     opcode = 23  # IORING_OP_WRITE
     stream = 0  # write stream; needs Linux 6.16
+    io_priority = 0  # of the request; 0 for that of the thread
 
     def __init__(self, *, by_workers: bool) -> None:
         self.flags = 1 << 4 if by_workers else 0  # IOSQE_ASYNC
@@ -102,7 +103,8 @@ class Uring:
         tail = struct.unpack_from("=I", self.ring, self.sq_off[1])[0]
         mask = struct.unpack_from("=I", self.ring, self.sq_off[2])[0]
         struct.pack_into("=BBHiQQIIQ4xB19x", self.entries, (tail & mask) * 64, self.opcode,
-                         self.flags, 0, fd, offset, address, length, 0, tail, self.stream)
+                         self.flags, self.io_priority, fd, offset, address, length, 0, tail,
+                         self.stream)
         struct.pack_into("=I", self.ring, self.sq_off[6] + (tail & mask) * 4, tail & mask)
         struct.pack_into("=I", self.ring, self.sq_off[1], tail + 1)
         issue_syscall(426, self.fd, 1, 1, 1, None, 0)
@@ -112,6 +114,18 @@ class Uring:
         result = struct.unpack_from("=QiI", self.completions, at)[1]
         struct.pack_into("=I", self.completions, self.cq_off[0], head + 1)
         return int(result)
+
+
+class FixedFileUring(Uring):
+    """A way to write files: io_uring with a registered file."""
+
+    def submit_and_await_write(self, fd: int, address: int, length: int, offset: int) -> int:
+        """Register the file, write to it by its index, wait, and unregister it."""
+        issue_syscall(427, self.fd, 2, ctypes.byref(ctypes.c_int(fd)), 1)  # IORING_REGISTER_FILES
+        self.flags |= 1  # IOSQE_FIXED_FILE
+        written = super().submit_and_await_write(0, address, length, offset)
+        issue_syscall(427, self.fd, 3, None, 0)
+        return written
 
 
 class FixedUring(Uring):
