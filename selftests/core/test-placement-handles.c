@@ -7,6 +7,7 @@
 #include "core/ftl/block-manager.h"
 #include "core/ftl/controller.h"
 #include "core/ftl/lun.h"
+#include "core/ftl/placement-handle.h"
 #include "core/persist/snapshot.h"
 #include "core/policy/policies.h"
 #include "stream.h"
@@ -470,6 +471,38 @@ TAP_TEST(a_group_survives_dead_luns)
 	CHECK_EQ(test_counters(&device)->other_group_units, 200);
 }
 
+/* Handles and streams of the policy have write streams of their own, whatever their numbers. */
+static void check_handles_beside_streams(const char *policy, u32 handles, const char *more)
+{
+	const u32 units = 16 * 48;
+	u32 i;
+
+	test_open_demo_profile(&device, policy,
+			       test_format_params("op=80%% buffer=256KiB buffer_hold=1s "
+						  "placement_handles=%u %s", handles, more));
+	for (i = 0; i < units; i++) {
+		device.hint = (struct aftl_hint){ .stream = (u8)(i % 16) };
+		test_write_each_unit(&device, i, 1, i / 16 % 2 ? AFTL_APPROX : AFTL_PRECISE);
+	}
+	test_advance_clock_by(&device, 10000000000ULL);
+	for (i = 0; i < units; i++) {
+		const struct aftl_block *block = test_block_of(&device, i);
+		u32 id = i % 16 <= handles ? i % 16 : 0;
+
+		CHECK_EQ(aftl_fdp_handle_of_block(device.ftl, block), id);
+	}
+	CHECK_EQ(test_counters(&device)->policy_bugs, 0);
+}
+
+TAP_TEST(handles_have_streams_beside_those_of_a_policy)
+{
+	check_handles_beside_streams("streams", 12, "blocks=128");
+	check_handles_beside_streams("streams", 15, "blocks=128");
+	check_handles_beside_streams("streams", 14, "blocks=128 map_cache=1MiB");
+	check_handles_beside_streams("hybrid", 12, "blocks=128 bits=3");
+	check_handles_beside_streams("approxftl", 15, "blocks=128 chips=2 superblock=2");
+}
+
 static void check_handles_refused(const char *policy, const char *handles, const char *blocks,
 				  const char *why)
 {
@@ -482,10 +515,9 @@ static void check_handles_refused(const char *policy, const char *handles, const
 
 TAP_TEST(invalid_combinations_with_placement_handles_are_refused)
 {
-	check_handles_refused("streams", "9", "128",
-			      "policy streams leaves room for 8 of them, not for 9");
-	check_handles_refused("hybrid", "12", "128",
-			      "policy hybrid leaves room for 11 of them, not for 12");
+	test_check_config_refused(&device, "streams",
+				  "placement_handles=15 map_cache=1MiB op=80%",
+				  "the numbers of 14 handles beside that of the cached map, not for 15");
 	check_handles_refused("baseline", "15", "40",
 			      "policy baseline with handles keeps 18 of the 40 blocks");
 	test_check_config_refused(&device, "baseline", "channels=2 placement_groups=2",

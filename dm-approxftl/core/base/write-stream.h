@@ -8,8 +8,8 @@
 /* Limit of the number of streams that a policy can distinguish. */
 #define AFTL_STREAMS 16
 
-/* Limit of a host's placement ids: each takes a stream, and one stream is left for the policy. */
-#define AFTL_HANDLES_MAX (AFTL_STREAMS - 1)
+/* Limit of a host's placement handles: four bits in the metadata of a block, and 0 for none. */
+#define AFTL_HANDLES_MAX 15
 
 /* Limit of reclaim groups: a placement id of eight bits names a group and a handle. */
 #define AFTL_RECLAIM_GROUPS_MAX 16
@@ -44,12 +44,19 @@ static inline void aftl_decode_block_kind(u8 stored, bool zoned, u8 *kind, u8 *h
 /* A write stream is a class and a stream of the policy; a program never mixes write streams. */
 #define AFTL_WRITE_STREAMS (AFTL_CLASSES * AFTL_STREAMS)
 
-/* Zones have write streams of their own, numbered after those of the policy and of the CMT. */
-#define AFTL_WRITE_STREAMS_MAX (AFTL_STREAMS + 1 + AFTL_ACTIVE_ZONES_MAX)
+/*
+ * Placement handles and zones have streams of their own, after those of the policy and of the CMT.
+ * Those from AFTL_STREAMS on have write streams from AFTL_WRITE_STREAMS on: of handles both
+ * classes, of zones, whose data are precise, as many as there are active zones.
+ */
+#define AFTL_HANDLE_WRITE_STREAMS (2 * AFTL_WRITE_STREAMS)
+#define AFTL_WRITE_STREAMS_MAX (2 * AFTL_STREAMS + 1 + AFTL_ACTIVE_ZONES_MAX)
+
+static_assert(AFTL_CLASSES == 2, "a stream above AFTL_STREAMS has its index after both classes");
 
 static inline u32 aftl_get_index_of_write_stream(u32 class, u32 stream)
 {
-	return class * AFTL_STREAMS + stream;
+	return class * AFTL_STREAMS + stream + (stream < AFTL_STREAMS ? 0 : AFTL_STREAMS);
 }
 
 #endif

@@ -118,7 +118,11 @@ static int alloc_commands(struct aftl *ftl)
 
 static u32 count_write_queues_per_lun(const struct aftl *ftl)
 {
-	return ftl->geo.zones ? ftl->streams + ftl->handles : AFTL_WRITE_STREAMS;
+	u32 last = ftl->streams + ftl->handles - 1;
+
+	if (ftl->geo.zones)
+		return aftl_get_index_of_write_stream(AFTL_PRECISE, last) + 1;
+	return last < AFTL_STREAMS ? AFTL_WRITE_STREAMS : AFTL_HANDLE_WRITE_STREAMS;
 }
 
 static void init_lun_queues(struct aftl *ftl, u32 index)

@@ -26,7 +26,7 @@ struct aftl_lane_lun {
  */
 struct aftl_reclaim_group {
 	u32 turn;
-	struct aftl_lane_lun lanes[AFTL_WRITE_STREAMS];
+	struct aftl_lane_lun lanes[AFTL_HANDLE_WRITE_STREAMS];
 };
 
 /**

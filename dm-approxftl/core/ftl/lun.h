@@ -78,7 +78,7 @@ struct aftl_foggy_block;
  */
 struct aftl_lun {
 	u32 index;
-	u32 pending_write_lanes;
+	u64 pending_write_lanes;
 	u32 lanes;
 	u64 *bus_ns;
 	struct aftl_work work;

@@ -36,13 +36,13 @@ static int check_reclaim_group_config(const struct aftl *ftl, struct aftl_error 
 /* Check that policy and configuration allow the placement handles. */
 int aftl_check_handle_config(const struct aftl *ftl, struct aftl_error *error)
 {
-	u32 most = AFTL_STREAMS - ftl->streams - aftl_count_trans_page_streams(ftl);
+	u32 most = AFTL_HANDLES_MAX - aftl_count_trans_page_streams(ftl);
 	u32 handles = (u32)ftl->config.placement_handles;
 
 	if (handles > most)
 		return aftl_fail(error, -EINVAL,
-				 "placement_handles: policy %s leaves room for %u of them, not for %u",
-				 ftl->type->name, most, handles);
+				 "placement_handles: the metadata of a block have room for the numbers of %u handles beside that of the cached map, not for %u",
+				 most, handles);
 	return check_reclaim_group_config(ftl, error);
 }
 

@@ -54,10 +54,6 @@ int aftl_cmt_check_config(const struct aftl *ftl, struct aftl_error *error)
 
 	if (!ftl->geo.trans_pages)
 		return 0;
-	if (ftl->streams == AFTL_STREAMS)
-		return aftl_fail(error, -EINVAL,
-				 "map_cache: policy %s leaves no stream for the map; set map_cache 0",
-				 ftl->type->name);
 	if (config->map_cache < least)
 		return aftl_fail(error, -EINVAL,
 				 "map_cache: %llu bytes hold too little of the map for what %u dies write at once; set at least %llu, or 0",

@@ -297,13 +297,13 @@ static bool sched_start_read(struct aftl *ftl, struct aftl_lun *lun)
 /* Return true if a request or a flush waits for a write that is queued at @lun. */
 static bool sched_is_queued_write_awaited(const struct aftl *ftl, const struct aftl_lun *lun)
 {
-	u32 lanes = lun->pending_write_lanes;
+	u64 lanes = lun->pending_write_lanes;
 	u32 lane;
 
 	if (lanes && (ftl->epochs.flushes || aftl_write_is_waiting(ftl)))
 		return true;
 	for (; lanes; lanes &= lanes - 1)
-		for (lane = __ffs(lanes); lane < lun->lanes; lane += AFTL_LANE_BITS)
+		for (lane = aftl_first_lane(lanes); lane < lun->lanes; lane += AFTL_LANE_BITS)
 			if (lun->writes[lane].waited)
 				return true;
 	return false;

@@ -98,15 +98,15 @@ static struct aftl_queue *write_queue_of(struct aftl *ftl, const struct aftl_com
 }
 
 /* Bit of @lane (class and stream) in pending_write_lanes; only with zones can lanes share one. */
-static u32 get_pending_bit_of_write_stream(u32 lane)
+static u64 get_pending_bit_of_write_stream(u32 lane)
 {
-	return 1U << lane % AFTL_LANE_BITS;
+	return 1ULL << lane % AFTL_LANE_BITS;
 }
 
 /* Return the first lane (class and stream) of @lun with writes; there must be one. */
 static u32 find_write_stream_with_queued_writes(const struct aftl_lun *lun)
 {
-	u32 lane = __ffs(lun->pending_write_lanes);
+	u32 lane = aftl_first_lane(lun->pending_write_lanes);
 
 	while (lun->writes[lane].head == AFTL_NIL)
 		lane += AFTL_LANE_BITS;
@@ -564,12 +564,12 @@ static bool zone_writes_must_be_programmed(const struct aftl *ftl, const struct 
 static noinline u32 write_ready_of_zones(struct aftl *ftl, struct aftl_lun *lun)
 {
 	u32 best = AFTL_NIL;
-	u32 lanes = lun->pending_write_lanes;
+	u64 lanes = lun->pending_write_lanes;
 	u32 begin = ftl->work;
 	u32 lane;
 
 	for (; lanes; lanes &= lanes - 1)
-		for (lane = __ffs(lanes); lane < lun->lanes; lane += AFTL_LANE_BITS) {
+		for (lane = aftl_first_lane(lanes); lane < lun->lanes; lane += AFTL_LANE_BITS) {
 			if (!write_drop_writes_obsoleted_by_reset(ftl, lun, lane, begin))
 				aftl_wake_idle_lun(ftl, lun);
 			else if (zone_writes_must_be_programmed(ftl, &lun->writes[lane]) &&
@@ -590,14 +590,14 @@ static noinline u32 write_ready_of_zones(struct aftl *ftl, struct aftl_lun *lun)
 u32 aftl_write_select_stream_to_program(struct aftl *ftl, struct aftl_lun *lun, u64 *retry_ns)
 {
 	u32 best = AFTL_NIL;
-	u32 lanes = lun->pending_write_lanes;
+	u64 lanes = lun->pending_write_lanes;
 	u64 due_ns;
 
 	*retry_ns = AFTL_NEVER;
 	if (ftl->geo.zones)
 		return write_ready_of_zones(ftl, lun);
 	for (; lanes; lanes &= lanes - 1) {
-		u32 lane = __ffs(lanes);
+		u32 lane = aftl_first_lane(lanes);
 
 		if (!queued_writes_must_be_programmed(ftl, &lun->writes[lane], &due_ns))
 			*retry_ns = min(*retry_ns, due_ns);

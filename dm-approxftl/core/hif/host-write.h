@@ -29,6 +29,12 @@ void aftl_write_abort_programs(struct aftl *ftl, u32 commands);
 void aftl_write_move_writes_of_dead_lun(struct aftl *ftl, struct aftl_lun *lun, u32 commands);
 
 /* Bits of aftl_lun.pending_write_lanes: lane (class and stream) i has bit i % AFTL_LANE_BITS. */
-#define AFTL_LANE_BITS 32
+#define AFTL_LANE_BITS 64
+
+/* Return the first lane of a mask like aftl_lun.pending_write_lanes, which is not 0. */
+static inline u32 aftl_first_lane(u64 lanes)
+{
+	return (u32)fls64(lanes & -lanes) - 1;
+}
 
 #endif

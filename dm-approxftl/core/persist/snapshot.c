@@ -167,7 +167,7 @@ static void let_unsaved_write_streams_choose_lun(struct aftl *ftl)
 	u32 i;
 
 	for (i = 0; i < AFTL_WRITE_STREAMS_MAX; i++)
-		if (i % AFTL_STREAMS >= SAVED_STREAMS)
+		if (i >= AFTL_WRITE_STREAMS || i % AFTL_STREAMS >= SAVED_STREAMS)
 			ftl->allocation.lanes[i].left = 0;
 	for (i = 0; ftl->allocation.groups && i < ftl->config.placement_groups; i++)
 		ftl->allocation.groups[i] = (struct aftl_reclaim_group){ 0 };
