@@ -130,7 +130,7 @@ static_assert(sizeof(struct aftl_dev_op) << AFTL_DEV_CHUNK_SHIFT <= SZ_16K);
  * @persisted: the volume has a PLP entry for it, or a queued operation will add one
  * @released: number of the first operation that was queued after the release of its entry
  * @node: entry of aftl_dev.releases until the worker has taken the release; else empty
- * @unpersisted_node: entry of aftl_dev.unpersisted; else empty
+ * @unpersisted_node: entry of @unpersisted or @persisting of struct aftl_dev; else empty
  */
 struct aftl_dev_tag {
 	struct page *page;
@@ -192,7 +192,8 @@ struct aftl_dev_readers {
  * @tags: logical pages in the write buffer, by tag
  * @tag_count: number of entries of @tags
  * @persists: the volume has a persisted write buffer (PLP)
- * @unpersisted: tags that a flush of a zoned device persists; under the disk's lock
+ * @unpersisted: tags that the next flush of a zoned device persists; under the disk's lock
+ * @persisting: tags that queued flushes of a zoned device persist; under the disk's lock
  * @safe: a write completes after its data are persisted; else only a flush persists data
  * @op_chunks: table of chunks of the queue, by the numbers of their operations
  * @op_mask: size of @op_chunks less one
@@ -243,6 +244,7 @@ struct aftl_dev {
 	u32 tag_count;
 	bool persists;
 	struct list_head unpersisted;
+	struct list_head persisting;
 	bool safe;
 	u32 reserve;
 	spinlock_t lock; /* protects the queue; @lock above lists all members that it protects */

@@ -81,6 +81,7 @@ static int allocate_buffer_tags(struct aftl_dev *dev)
 	if (!dev->tags)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&dev->unpersisted);
+	INIT_LIST_HEAD(&dev->persisting);
 	for (i = 0; i < dev->tag_count; i++) {
 		INIT_LIST_HEAD(&dev->tags[i].node);
 		INIT_LIST_HEAD(&dev->tags[i].unpersisted_node);

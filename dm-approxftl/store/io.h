@@ -19,6 +19,7 @@ struct aftl_disk;
  * struct aftl_flush - a request that waits in the durable store for a commit
  * @node: entry of aftl_dev.flushes
  * @end: number of the first operation that need not be durable for this request
+ * @persists: @end is not known yet: the worker first queues operations that persist buffered data
  * @now_ns: device time at which it was queued
  * @age_ns: aftl_get_device_age_ns() at that time
  * @memory: aftl_get_policy_state_word() at that time
@@ -26,6 +27,7 @@ struct aftl_disk;
 struct aftl_flush {
 	struct list_head node;
 	u32 end;
+	bool persists;
 	u64 now_ns;
 	u64 age_ns;
 	u64 memory;

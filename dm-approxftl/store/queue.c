@@ -24,6 +24,9 @@
 #define BATCH 512
 #define BATCH_COPIES 64
 
+/* Largest number of buffered logical pages that are persisted under one hold of the locks. */
+#define PERSIST_SLICE 64
+
 /* Least number of memory pages in the pool @pages: 1 MiB with mapping units of 4 KiB. */
 #define LEAST_PAGES 256
 
@@ -357,25 +360,58 @@ void aftl_dev_persist_unflushable_page(struct aftl_dev *dev, u32 tag)
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
-/* A flush of a zoned device does not wait for full flash pages: it persists partial ones. */
-static void persist_partial_flash_pages(struct aftl_dev *dev)
+/*
+ * A flush of a zoned device does not wait for full flash pages: it persists partial ones. The flush
+ * moves the tags to the list @persisting. The worker queues their operations slice by slice,
+ * because the locks delay soft interrupts; then the flush covers all operations in the queue.
+ * Return: true if tags are left.
+ */
+static bool persist_slice_of_partial_flash_pages(struct aftl_dev *dev)
 {
-	struct aftl_dev_tag *at;
-	struct aftl_dev_tag *next;
+	struct aftl_flush *flush;
+	u32 i;
 
 	lockdep_assert_held(&dev->disk->lock);
 	lockdep_assert_held(&dev->lock);
-	list_for_each_entry_safe(at, next, &dev->unpersisted, unpersisted_node)
+	for (i = 0; i < PERSIST_SLICE && !list_empty(&dev->persisting); i++) {
+		struct aftl_dev_tag *at = list_first_entry(&dev->persisting, struct aftl_dev_tag,
+							   unpersisted_node);
+
+		/* A program that is aborted later leaves its data to the next flush. */
+		list_move_tail(&at->unpersisted_node, &dev->unpersisted);
 		queue_persist_op_of_tag(dev, (u32)(at - dev->tags));
+	}
+	if (!list_empty(&dev->persisting))
+		return true;
+	list_for_each_entry_reverse(flush, &dev->flushes, node) {
+		if (!flush->persists)
+			break;
+		flush->persists = false;
+		flush->end = dev->head;
+	}
+	return false;
+}
+
+static void persist_partial_flash_pages(struct aftl_dev *dev)
+{
+	bool more = dev->persists && !dev->safe;
+
+	while (more) {
+		spin_lock_bh(&dev->disk->lock);
+		spin_lock_irq(&dev->lock);
+		more = persist_slice_of_partial_flash_pages(dev);
+		spin_unlock_irq(&dev->lock);
+		spin_unlock_bh(&dev->disk->lock);
+		cond_resched();
+	}
 }
 
 void aftl_dev_persist_buffer(struct aftl_dev *dev)
 {
 	spin_lock_bh(&dev->disk->lock);
-	spin_lock_irq(&dev->lock);
-	persist_partial_flash_pages(dev);
-	spin_unlock_irq(&dev->lock);
+	list_splice_tail_init(&dev->unpersisted, &dev->persisting);
 	spin_unlock_bh(&dev->disk->lock);
+	persist_partial_flash_pages(dev);
 }
 
 void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io)
@@ -388,7 +424,8 @@ void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io)
 	flush->age_ns = aftl_get_device_age_ns(ftl);
 	flush->memory = aftl_get_policy_state_word(ftl);
 	spin_lock_irqsave(&dev->lock, flags);
-	persist_partial_flash_pages(dev);
+	list_splice_tail_init(&dev->unpersisted, &dev->persisting);
+	flush->persists = !list_empty(&dev->persisting);
 	flush->end = dev->head;
 	list_add_tail(&flush->node, &dev->flushes);
 	queue_work(dev->disk->workers.queue, &dev->work);
@@ -622,6 +659,7 @@ static bool take_next_batch_of_ops(struct aftl_dev *dev, struct batch *batch)
 {
 	bool busy;
 
+	persist_partial_flash_pages(dev);
 	spin_lock_irq(&dev->lock);
 	busy = !dev->held && (dev->head != dev->next || !list_empty(&dev->flushes) ||
 			      !list_empty(&dev->releases));
@@ -1151,7 +1189,7 @@ static void execute_batch_of_ops(struct aftl_dev *dev, const struct batch *batch
 
 static bool are_ops_of_flush_executed(const struct aftl_dev *dev, const struct aftl_flush *flush)
 {
-	return (s32)(flush->end - dev->next) <= 0;
+	return !flush->persists && (s32)(flush->end - dev->next) <= 0;
 }
 
 /* Move the flushes whose operations the worker has all executed to the list @reached. */

@@ -141,4 +141,10 @@ create aftl-hold ram blocks 256 buffer 64MiB buffer_hold 1s timing off || exit 1
 ktap_test_run 'a flush of a large buffer holds the lock for a short time' \
 	briefly 500 load --rw=write --bs=256k --size=48m --end_fsync=1
 dmsetup remove aftl-hold
+
+ram_disks 1 524288 && create aftl-hold /dev/ram0 $many_zones &&
+	head -c 7680 /dev/zero >"$scratch/data" || exit 1
+ktap_test_run 'a flush of zones that are written in part holds the lock for a short time' \
+	briefly 50 fill_many_zones_in_part /dev/mapper/aftl-hold "$scratch/data"
+dmsetup remove aftl-hold
 finished

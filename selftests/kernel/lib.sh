@@ -245,6 +245,24 @@ ram_disks()
 	modprobe brd rd_nr="$1" rd_size="$2"
 }
 
+# A volume with zones for fill_many_zones_in_part; each of its flash pages has 16 units.
+# shellcheck disable=SC2034 # for the tests
+many_zones='policy baseline blocks 96 page 8KiB unit 512 zoned 4MiB max_active_zones 40 buffer 4MiB buffer_safe on errors off timing off'
+
+# fill_many_zones_in_part DEVICE FILE: write FILE, of 15 units, to each of 40 zones, and flush
+# These are more units than the worker of a volume executes in one batch.
+fill_many_zones_in_part()
+{
+	python3 -c 'import mmap, os, sys
+device = os.open(sys.argv[1], os.O_RDWR | os.O_DIRECT)
+data = mmap.mmap(-1, 15 * 512)
+with open(sys.argv[2], "rb") as file:
+    data.write(file.read())
+for zone in range(40):
+    assert os.pwritev(device, [data], zone << 22) == len(data)
+os.fsync(device)' "$1" "$2"
+}
+
 # wipe DEVICE: zero the first 4 MiB, so that it counts as empty for `approxftl format`
 wipe()
 {

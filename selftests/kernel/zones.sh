@@ -73,6 +73,22 @@ restart()
 		dmsetup create aftl-zones --table "$restarted"
 }
 
+# After a power failure, data are found that a flush has persisted from many flash pages.
+flush_of_many_zones_is_durable()
+{
+	ram_disks 2 524288 && create aftl-zones /dev/ram0 $many_zones || return
+	head -c 7680 /dev/urandom >"$scratch/data"
+	fill_many_zones_in_part "$zoned" "$scratch/data" || return
+	# Copy the backing device now: the copy is what a power failure would leave.
+	dd if=/dev/ram0 of=/dev/ram1 bs=64k iflag=direct oflag=direct conv=sparse 2>"$scratch/said"
+	dmsetup remove aftl-zones && create aftl-zones /dev/ram1 $many_zones || return
+	for zone in $(seq 0 39); do
+		is "$zone" 'cl 0x00000f' && dd if="$zoned" bs=512 count=15 skip=$((zone * 8192)) \
+			2>"$scratch/said" | cmp - "$scratch/data" || return
+	done
+	dmsetup remove aftl-zones
+}
+
 is_zoned()
 {
 	queue=/sys/block/$(dmsetup info -c --noheadings -o blkdevname aftl-zones)/queue
@@ -263,6 +279,7 @@ ktap_test_run 'a reload keeps zones and parameters' keeps_its_parameters
 dmsetup remove aftl-zones
 ktap_test_run 'a volume keeps its zones over a restart' survives_a_restart $waiting
 in_turn 'a volume with two shards keeps zones' survives_a_restart $(in_two "$waiting")
+in_turn 'a flush of many zones persists all partial flash pages' flush_of_many_zones_is_durable
 ktap_test_run 'a flush costs the same with a larger buffer' flush_of_an_empty_buffer
 create aftl-zones ram $(in_two "$zones") || exit 1
 in_turn 'zones alternate between two shards' go_round
