@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,41 @@ def copy_release(place: Path) -> Path:
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(TOP / name, place / name)
     return place
+
+
+def list_files_of_spec() -> dict[str, list[str]]:
+    """Return the paths that each package of the spec file has, with the paths of installed_tree."""
+    places = {"module_version": VERSION, "_bindir": "/usr/bin", "_libdir": "/usr/lib",
+              "_prefix": "/usr", "_includedir": "/usr/include", "_datadir": "/usr/share",
+              "_docdir": "/usr/share/doc", "_mandir": "/usr/share/man"}
+    text = (TOP / "packaging/dm-approxftl.spec").read_text()
+    # nbdkit's own directory is below Fedora's %{_libdir}; without nbdkit no plugin is installed.
+    plugins = subprocess.run(["pkg-config", "--variable=plugindir", "nbdkit"], capture_output=True,
+                             text=True, check=False).stdout.strip()
+    text = re.sub(r"%{_libdir}/nbdkit/plugins(.*\n)", rf"%{{_root}}{plugins}\1" if plugins else "",
+                  text)
+    places["_root"] = ""
+    return {name: [re.sub(r"%{(\w+)}", lambda macro: places[macro[1]], line)
+                   for line in body.splitlines() if line.startswith("%{")]
+            for name, body in re.findall(r"^%files (.*)\n((?:.+\n)*)", text, re.M)}
+
+
+def test_each_installed_file_is_in_one_package_of_the_spec_file(installed_tree: Path) -> None:
+    """rpmbuild fails if a file is in no package, or if a package's file does not exist."""
+    files = {"/" + str(path.relative_to(installed_tree)) for path in installed_tree.rglob("*")
+             if not path.is_dir() or path.is_symlink()}
+    packages = list_files_of_spec()
+    assert len(packages) == 4
+    owners: dict[str, list[str]] = {file: [] for file in files}
+    for name, paths in packages.items():
+        for path in paths:
+            found = [file for file in files if any(
+                fnmatch(place, path) for place in (file, *map(str, Path(file).parents)))]
+            # The folder of the playground, which %install makes, may be empty.
+            assert found or path == "/usr/share/doc/approxftl", f"{name}: {path} is not installed"
+            for file in found:
+                owners[file].append(name)
+    assert {file: names for file, names in owners.items() if len(names) != 1} == {}
 
 
 @pytest.mark.in_turn
