@@ -189,3 +189,17 @@ def test_the_league_json_has_all_entries_and_workloads() -> None:
     text = (TOP / "docs/league.md").read_text()
     for name in [*league.ENTRIES, *league.LOADS]:
         assert f"\n{name}  " in text or f"  {name}  " in text, name
+
+
+def test_the_league_page_has_the_results_of_this_build(tmp_path: Path,
+                                                       monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repeat one cell of the table, with the page's seeds and numbers of requests."""
+    entry, load = "baseline, greedy", "sequential"
+    monkeypatch.setattr(league, "ENTRIES", {entry: league.ENTRIES[entry]})
+    monkeypatch.setenv("APPROXFTL", str(PROGRAM))
+    assert league.main([load, "--output", str(tmp_path), "--jobs", "2"]) == 0
+    (cell,) = json.loads((tmp_path / "league.json").read_text())["cells"]
+    found = cell["factor"]
+    text = (TOP / "docs/league.md").read_text()
+    rows = [line for line in text.splitlines() if line.startswith(f"{load}  ")]
+    assert f"  {found['mean']:.3f} \u00b1{found['half']:.3f}  " in " ".join(rows)
