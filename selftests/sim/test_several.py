@@ -150,9 +150,12 @@ def run_parallel_command(*arguments: str | Path, jobs: int = 2) -> Iterator[subp
         start_new_session=True)
     try:
         assert process.stderr
-        # A progress line proves that requests are being simulated.
-        while " of " not in (seen := process.stderr.read(10)):
-            assert seen
+        # This line proves that requests are being simulated, and the starting state is written.
+        seen = ""
+        while "all runs: " not in seen:
+            said = process.stderr.read(10)
+            assert said
+            seen += said
         await_true(lambda: len(list_child_processes(process.pid)) == jobs)
         yield process
     finally:
@@ -241,6 +244,45 @@ def test_a_second_signal_ends_all_processes_at_once(tmp_path: Path) -> None:
     assert process.wait() == -signal.SIGINT
     await_true(lambda: not any(map(is_process_running, pids)))
     assert list(tmp_path.iterdir()) == []
+
+
+#: Let a forked child wait until the stop signals of the terminal and of its parent are pending.
+WAIT_AFTER_FORK = """
+#include <pthread.h>
+#include <signal.h>
+
+static void wait_for_signals(void)
+{
+	sigset_t pending;
+
+	do
+		sigpending(&pending);
+	while (!sigismember(&pending, SIGINT) || !sigismember(&pending, SIGTERM));
+}
+
+__attribute__((constructor)) static void register_wait(void)
+{
+	pthread_atfork(NULL, NULL, wait_for_signals);
+}
+"""
+
+
+def test_a_signal_just_after_the_fork_ends_no_process_at_once(tmp_path: Path) -> None:
+    """A child gets the signal of Ctrl-C and that of its parent before it has set itself up."""
+    (tmp_path / "wait.c").write_text(WAIT_AFTER_FORK)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", tmp_path / "wait.so", tmp_path / "wait.c"],
+                   check=True)
+    process = subprocess.Popen(
+        ["env", "--default-signal=INT,HUP,TERM", BINARY, "sim", "--jobs", "2", "--seed", "1..2",
+         "--requests", ENDLESS, "--quiet", f"--json={tmp_path}/x.json"],
+        stderr=subprocess.PIPE, text=True, start_new_session=True,
+        env=os.environ | {"LD_PRELOAD": str(tmp_path / "wait.so")})
+    await_true(lambda: len(list_child_processes(process.pid)) == 2, process)
+    os.killpg(process.pid, signal.SIGINT)
+    assert "was ended by signal" not in process.communicate()[1]
+    assert process.returncode == 130
+    runs = read_and_check_result_file(tmp_path / "x.json")["runs"]
+    assert [one["interrupted"] for one in runs] == [True, True]
 
 
 def test_an_ended_command_leaves_no_process() -> None:

@@ -55,12 +55,18 @@ static bool start_child_process(struct pool *pool)
 {
 	struct child *child = &pool->children[pool->running];
 	pid_t parent = getpid();
+	sigset_t every, before;
 
 	child->index = pool->begun;
 	child->fd = memfd_create("approxftl-outcome", MFD_CLOEXEC);
 	if (child->fd < 0)
 		return false;
+	/* Ctrl-C and the parent's signal may both arrive before the child survives the second. */
+	sigfillset(&every);
+	sigprocmask(SIG_SETMASK, &every, &before);
 	child->pid = fork();
+	if (child->pid)
+		sigprocmask(SIG_SETMASK, &before, NULL);
 	if (!child->pid) {
 		struct sim_outcome *outcome = memory_alloc_zeroed(1, sizeof(*outcome));
 		const struct sim_work *work = pool->work;
@@ -69,6 +75,7 @@ static bool start_child_process(struct pool *pool)
 		if (getppid() != parent)
 			_exit(EXIT_FAILED);
 		interruption_survive_second_signal();
+		sigprocmask(SIG_SETMASK, &before, NULL);
 		progress_set_count_receiver(&pool->done[child->index]);
 		work->run(work->options, child->index, outcome);
 		_exit(sim_outcome_write(outcome, child->fd) ? EXIT_DONE : EXIT_FAILED);
