@@ -420,6 +420,7 @@ void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io)
 	struct aftl_flush *flush = &io->flush;
 	unsigned long flags;
 
+	lockdep_assert_held(&dev->disk->lock);
 	flush->now_ns = aftl_device_time_ns(ftl);
 	flush->age_ns = aftl_get_device_age_ns(ftl);
 	flush->memory = aftl_get_policy_state_word(ftl);

@@ -250,11 +250,15 @@ def measure_approximate_percent_on_stack(place: Path, carrier: str) -> dict[str,
     return {way: found.count(mark) * 100 // UNITS for way, mark in marks.items()}
 
 
-#: Stacks that copy the data, or submit bios of their own, without any field of the bio; Linux 7
-#: passes the write hint through dm-mirror.
-OPAQUE_STACKS = ("mirror", "crypt", "md5")
 #: Stacks that pass bios on at once, so that nobody else holds references to the page cache.
 DIRECT_STACKS = ("linear", "stripes", "md0")
+
+
+def passes_field_of_bio(name: str, carrier: str) -> bool:
+    """Return whether a stack neither copies the data nor submits bios without the field."""
+    if name == "mirror":
+        return carrier == "write_hint" and KERNEL >= (7, 0)
+    return name not in ("crypt", "md5")
 
 
 def check_carriers_on_stack(name: str, make: str = XFS, options: str = "") -> None:
@@ -268,8 +272,7 @@ def check_carriers_on_stack(name: str, make: str = XFS, options: str = "") -> No
         for way, percent in found.items():
             system = "xfs" if make == XFS else "btrfs"
             most = compute_expected_approximate_percent(system, carrier, way)
-            if name in OPAQUE_STACKS and not (name == "mirror" and carrier == "write_hint"
-                                              and KERNEL >= (7, 0)):
+            if not passes_field_of_bio(name, carrier):
                 most = 0
             least = most if WAYS[way][0] & os.O_DIRECT or name in DIRECT_STACKS else 0
             require(least <= percent <= most, f"{way}: not {least} to {most} %")

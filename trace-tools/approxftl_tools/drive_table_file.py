@@ -13,7 +13,7 @@ from approxftl_tools.refusal import NOT_FOUND, Refusal, convert_read_errors_to_r
 Row = dict[str, str]
 
 GIB = 1 << 30
-#: Bytes of the units (GB, TiB, ...) in which data sheets state capacities.
+#: Number of bytes in each unit that a drive's capacity may have.
 CAPACITY_UNITS = {"byte": 1, "GB": 10**9, "TB": 10**12, "GiB": GIB, "TiB": 1 << 40}
 NUMBER = r"\d+(?:\.\d+)?"
 #: Columns that tell apart rows of one load, where a table has them.

@@ -4,12 +4,11 @@
  *
  * Dynamic: block-manager.c opens the least worn of the free blocks that were erased first.
  *
- * Static: when the erase count of a block is more than wear_gap below the highest of its LUN, its
- * data, if they are static, are relocated like those of a victim of GC, and the block is erased.
- * The block then takes new data and wears again. The static data go to the most worn free block. If
- * every free block is little worn, too, the data would have to move again soon, so the move waits
- * for a better block. If the difference reaches wear_gap nevertheless, the least worn block is
- * emptied in any case.
+ * Static: data that have not changed for long leave a block whose erase count lags behind the
+ * highest of its LUN. They move, as from a victim of GC, to the most worn free block, which then
+ * rests; the block that they leave is erased, takes new data and wears again. The move waits until
+ * some free block has at most wear_gap / 2 fewer erases than the most worn block, or else the data
+ * would soon have to move again. A block that lags by wear_gap is emptied in any case.
  */
 #include "core/ftl/block-manager.h"
 #include "core/ftl/controller.h"
