@@ -147,6 +147,19 @@ def test_each_installed_file_is_in_one_package_of_the_spec_file(installed_tree: 
     assert {file: names for file, names in owners.items() if len(names) != 1} == {}
 
 
+def test_the_spec_file_names_the_licenses_of_the_library(installed_tree: Path) -> None:
+    text = (TOP / "packaging/dm-approxftl.spec").read_text()
+    named = {package: set(license.split(" AND ")) for package, license in re.findall(
+        r"^%package -n (libapproxftl\S*)\n(?:.+\n)*?License: (.*)\n", text, re.M)}
+    folders = {"libapproxftl": (TOP / "userspace/libapproxftl", "*.[ch]"),
+               "libapproxftl-devel": (installed_tree / "usr/include", "*.h*")}
+    assert named == {package: {
+        license for file in folder.rglob(pattern)
+        for license in re.findall("SPDX-License.Identifier: (.*?)(?: [*]/)?$",
+                                  file.read_text(), re.M)}
+        for package, (folder, pattern) in folders.items()}
+
+
 @pytest.mark.in_turn
 def test_installed_programs_run(installed_tree: Path) -> None:
     programs = sorted((installed_tree / "usr/bin").iterdir())
