@@ -39,6 +39,7 @@ make_one() # NAME DISK
 	esac
 }
 
+# Create the devices on two of three disks; xfstests logs writes on the third.
 # Wait for udev, which may still probe newly created disks.
 make_pair()
 {
@@ -48,8 +49,8 @@ make_pair()
 		disk=/dev/nullb
 		modprobe null_blk nr_devices=2 gb=1 zoned=1 zone_size=4 memory_backed=1
 		;;
-	linear-*) modprobe brd rd_nr=2 rd_size=$(($(capacity $pair) / 2)) ;;
-	*) modprobe brd rd_nr=2 rd_size=1638400 ;;
+	linear-*) modprobe brd rd_nr=3 rd_size=$(($(capacity $pair) / 2)) ;;
+	*) modprobe brd rd_nr=3 rd_size=1638400 ;;
 	esac && udevadm settle && make_one aftl-first ${disk}0 && make_one aftl-second ${disk}1
 }
 
@@ -96,7 +97,8 @@ run_xfstests()
 		add_people
 		mkfs."${FSTYP:=ext4}" "$first"
 		(cd "$directory" && env FSTYP="$FSTYP" TEST_DEV="$first" TEST_DIR="$scratch/first" \
-			SCRATCH_DEV="$second" SCRATCH_MNT="$scratch/second" RESULT_BASE="$kept" ./check "$@")
+			SCRATCH_DEV="$second" SCRATCH_MNT="$scratch/second" LOGWRITES_DEV="${disk}2" \
+			RESULT_BASE="$kept" ./check "$@")
 		umount "$first" "$second"
 	} 2>&1 | tee -a "$kept/said" | tell_verdicts
 }

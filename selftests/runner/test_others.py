@@ -3,7 +3,9 @@
 
 import os
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -80,3 +82,22 @@ def test_a_failed_xfstest_counts_as_failure_only_if_it_passes_on_dm_linear(tree:
     second = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, check=False)
     assert second.stdout == first.stdout
     assert (tree / "commands").read_text() == begun
+
+
+def test_a_stopped_run_keeps_the_verdicts_of_its_piece(tree: Path) -> None:
+    """The verdicts survive a signal and another run, on another file system, at the same time."""
+    command = ["selftests/kernel/run-others", "xfstests", "xfstests"]
+    results = tree / "build/xfstests"
+    env = {**os.environ, "ON": "ram-off", "AFTL_BUILD": str(tree / "build")}
+    with subprocess.Popen([*command, "generic/001", "generic/003", "generic/006"], cwd=tree,
+                          env=env, stdout=subprocess.DEVNULL, start_new_session=True) as first:
+        log = results / "ext4-ram-off.now/log"
+        while not log.exists() or "generic/003" not in log.read_text():
+            assert first.poll() is None
+            time.sleep(0.1)
+        subprocess.run([*command, "generic/007"], cwd=tree, env={**env, "FSTYP": "xfs"}, check=True,
+                       stdout=subprocess.DEVNULL)
+        os.killpg(first.pid, signal.SIGTERM)
+    assert [line.split()[:2] for line in (results / "ext4-ram-off").read_text().splitlines()] == [
+        ["generic/001", "pass"], ["generic/003", "skip"]]
+    assert (results / "xfs-ram-off").read_text() == "generic/007 pass 2s\n"
