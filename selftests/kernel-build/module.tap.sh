@@ -73,7 +73,7 @@ builds_silently()
 # parameters: their copy of all parameters may be on the stack.
 large_frames()
 {
-	find "$1/dm-approxftl" -name '*.o' | grep -E '/(core/(ftl|hif|nand|policy)|bio|store|tags)/' |
+	find "$1/dm-approxftl" -name '*.o' | grep -E '/(core/(ftl|hif|nand|policy|sched)|bio|store|tags)/' |
 		xargs -n 1 objdump -d |
 		sed -nE 's/^[0-9a-f]+ <(.*)>:$/\1/; t name
 			/[[:space:]]sub +[$]0x([4-9a-f][0-9a-f]{2}|[0-9a-f]{4,8}),%rsp/ {

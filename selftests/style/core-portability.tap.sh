@@ -34,7 +34,14 @@ foreign_includes()
 # Each directory of the core may include headers only from itself and from the layers below it.
 includes_of_later_rooms()
 {
-	later='base nand policy ftl hif persist'
+	later='base nand policy ftl sched hif persist'
+	for directory in dm-approxftl/core/*/; do
+		room=$(basename "$directory")
+		case " $later " in
+		*" $room "*) ;;
+		*) echo "$room is in no place of the order of layers" ;;
+		esac
+	done
 	while [ -n "$later" ]; do
 		room=${later%% *}
 		case $later in

@@ -13,6 +13,8 @@
 #include "core/hif/hif.h"
 #include "core/hif/host-read.h"
 #include "core/hif/host-write.h"
+#include "core/sched/die-scheduler.h"
+#include "core/sched/die-write.h"
 
 /* Count one request against the weight of @queue, which is restored when a queue's turn begins. */
 static void arbitration_count_request_of_queue(struct aftl *ftl, struct aftl_host_queues *turns,
@@ -104,18 +106,6 @@ static inline bool admission_admit_request(struct aftl *ftl, struct aftl_request
 	}
 	return write ? aftl_write_admit_request(ftl, request) :
 		       aftl_read_admit_request(ftl, request);
-}
-
-/**
- * aftl_wake_luns_with_writes() - let the scheduler look at every LUN that holds buffered writes
- * @ftl: device
- *
- * For a flush, a full buffer or a drain: the scheduler then programs partial pages, too.
- */
-void aftl_wake_luns_with_writes(struct aftl *ftl)
-{
-	if (aftl_has_write_buffer(ftl))
-		aftl_wake_idle_luns_or_luns_with_writes(ftl, AFTL_WAKE_WRITES);
 }
 
 /*

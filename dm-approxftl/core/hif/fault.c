@@ -18,10 +18,11 @@
 #include "core/ftl/superblock-gc.h"
 #include "core/ftl/translation-page.h"
 #include "core/ftl/zone.h"
-#include "core/hif/die-scheduler.h"
+#include "core/hif/dispatch.h"
 #include "core/hif/hif.h"
-#include "core/hif/host-read.h"
-#include "core/hif/host-write.h"
+#include "core/sched/die-read.h"
+#include "core/sched/die-write.h"
+#include "core/sched/stripe-read.h"
 
 void aftl_advance_age(struct aftl *ftl, u64 ns)
 {

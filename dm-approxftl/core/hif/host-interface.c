@@ -9,10 +9,11 @@
 #include "core/ftl/run-queue.h"
 #include "core/ftl/superblock.h"
 #include "core/ftl/write-buffer.h"
-#include "core/hif/die-scheduler.h"
+#include "core/hif/dispatch.h"
 #include "core/hif/hif.h"
 #include "core/hif/host-read.h"
-#include "core/hif/host-write.h"
+#include "core/sched/die-scheduler.h"
+#include "core/sched/die-write.h"
 
 static void dispatch_event_to_handler_of_source(struct aftl *ftl, u32 source)
 {
@@ -263,7 +264,8 @@ bool aftl_try_read_fastpath(struct aftl *ftl, struct aftl_request *request)
 		return true;
 	ftl->running = true;
 	service_ns = lun->work.service_ns;
-	aftl_lun_end_fastpath_read(ftl, lun);
+	if (aftl_lun_end_fastpath_read(ftl, lun))
+		aftl_start_slice_of_lun_operations(ftl);
 	aftl_read_fastpath_complete(ftl, request, service_ns);
 	aftl_start_slice_of_lun_operations(ftl);
 	ftl->running = false;

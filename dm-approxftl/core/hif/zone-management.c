@@ -8,7 +8,7 @@
 #include "core/ftl/translation-page.h"
 #include "core/ftl/zone.h"
 #include "core/hif/hif.h"
-#include "core/hif/host-write.h"
+#include "core/sched/die-write.h"
 
 /**
  * aftl_read_touches_offline_zone() - return true if a read touches a zone that is offline

@@ -58,7 +58,7 @@
 #include "core/ftl/write-buffer.h"
 #include "core/ftl/zone.h"
 #include "core/base/encoding.h"
-#include "core/hif/die-scheduler.h"
+#include "core/hif/dispatch.h"
 #include "core/persist/snapshot.h"
 
 static const u8 magic[8] = { 'A', 'F', 'T', 'L', 'S', 'N', 'A', 'P' };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The die scheduler: which operation the array of each LUN runs next. Whatever concerns a LUN marks
- * it as runnable; aftl_start_slice_of_lun_operations() then looks at each runnable LUN before the
+ * it as runnable; core/hif/dispatch.c then lets the scheduler look at each runnable LUN before the
  * host's call returns. A free array starts, in this order: host reads, the suspended operation,
  * read-ahead, writes of translation pages and parity, urgent relocation, host writes, reads for
  * others' background tasks, its own background task.
@@ -20,10 +20,22 @@
 #include "core/ftl/superblock.h"
 #include "core/ftl/translation-page.h"
 #include "core/ftl/write-buffer.h"
-#include "core/hif/die-scheduler.h"
-#include "core/hif/hif.h"
-#include "core/hif/host-read.h"
-#include "core/hif/host-write.h"
+#include "core/sched/die-read.h"
+#include "core/sched/die-scheduler.h"
+#include "core/sched/die-write.h"
+#include "core/sched/stripe-read.h"
+
+/**
+ * aftl_wake_luns_with_writes() - let the scheduler look at every LUN that holds buffered writes
+ * @ftl: device
+ *
+ * For a flush, a full buffer or a drain: the scheduler then programs partial pages, too.
+ */
+void aftl_wake_luns_with_writes(struct aftl *ftl)
+{
+	if (aftl_has_write_buffer(ftl))
+		aftl_wake_idle_luns_or_luns_with_writes(ftl, AFTL_WAKE_WRITES);
+}
 
 static bool sched_start_pad_program(struct aftl *ftl, struct aftl_lun *lun, bool moves)
 {
@@ -474,19 +486,31 @@ static void sched_start_operation_of_runnable_lun(struct aftl *ftl, struct aftl_
 	sched_serve_reads_from_program_data(ftl, lun);
 }
 
-static struct aftl_lun *sched_pop_runnable(struct aftl *ftl)
+/**
+ * aftl_start_operation_of_next_runnable_lun() - start the next operation of a runnable LUN
+ * @ftl: device
+ *
+ * Return: false if no LUN is runnable.
+ */
+bool aftl_start_operation_of_next_runnable_lun(struct aftl *ftl)
 {
 	struct aftl_lun *lun = ftl->runnable;
 
 	if (!lun)
-		return NULL;
+		return false;
 	ftl->runnable = lun->next_runnable;
 	lun->runnable = false;
-	return lun;
+	sched_start_operation_of_runnable_lun(ftl, lun);
+	return true;
 }
 
-/* Wake the next AFTL_SLICE_LUNS LUNs. Return true if the last LUN has been woken. */
-static noinline bool wake_some(struct aftl *ftl)
+/**
+ * aftl_wake_slice_of_luns() - wake the next AFTL_SLICE_LUNS LUNs of those to be woken
+ * @ftl: device with LUNs to wake
+ *
+ * Return: true if the last LUN has been woken.
+ */
+bool aftl_wake_slice_of_luns(struct aftl *ftl)
 {
 	u32 end = min(ftl->geo.luns, ftl->wake_next + AFTL_SLICE_LUNS);
 
@@ -497,54 +521,6 @@ static noinline bool wake_some(struct aftl *ftl)
 		return false;
 	ftl->waking = 0;
 	return true;
-}
-
-/*
- * Wake LUNs, reset zones and admit waiting requests, in this order. Return: true if that is done,
- * so that LUNs may start operations.
- */
-static bool sched_wake_luns_and_admit_requests(struct aftl *ftl, u32 begin)
-{
-	struct aftl_request *reset = ftl->zones.reset.request;
-
-	ftl->retry = false;
-	if (ftl->waking && !wake_some(ftl)) {
-		ftl->retry = true;
-		return false;
-	}
-	if (reset && !aftl_zones_continue_resets(ftl, begin)) {
-		ftl->retry = true;
-		return false;
-	}
-	if (reset)
-		aftl_request_complete_at_once(ftl, reset, 0);
-	aftl_admit_waiting_requests(ftl, false, begin);
-	aftl_admit_waiting_requests(ftl, true, begin);
-	return !ftl->zones.reset.request && !aftl_work_slice_is_over(ftl, begin);
-}
-
-/**
- * aftl_start_operations_until_slice_ends() - start one slice of the operations that can start now
- * @ftl: device
- *
- * A slice is AFTL_SLICE_WORK units of work or little more. The state at the end does not depend on
- * whether the host calls again at once or drops its lock in between, because nothing else happens
- * before aftl_scheduler_has_work() is false. It becomes false, because each LUN that is looked at
- * becomes busy or has nothing to start.
- */
-void aftl_start_operations_until_slice_ends(struct aftl *ftl)
-{
-	u32 begin = ftl->work;
-	struct aftl_lun *lun;
-
-	do {
-		lun = NULL;
-		if (ftl->retry && !sched_wake_luns_and_admit_requests(ftl, begin))
-			continue;
-		lun = sched_pop_runnable(ftl);
-		if (lun)
-			sched_start_operation_of_runnable_lun(ftl, lun);
-	} while ((lun || ftl->retry) && !aftl_work_slice_is_over(ftl, begin));
 }
 
 /* Handle the end of a sensing. Return: true if a transfer or a copyback program follows. */
@@ -651,23 +627,25 @@ static void sched_handle_idle_timeout(struct aftl *ftl, struct aftl_lun *lun)
  * aftl_lun_end_fastpath_read() - end a fast-path read, and start the next operation of its LUN
  * @ftl: device
  * @lun: its LUN
+ *
+ * Return: true if the LUN may have started an operation, which can make other LUNs runnable.
  */
-void aftl_lun_end_fastpath_read(struct aftl *ftl, struct aftl_lun *lun)
+bool aftl_lun_end_fastpath_read(struct aftl *ftl, struct aftl_lun *lun)
 {
 	lun->busy_ns += lun->work.service_ns;
 	lun->idle_exhausted = false;
 	lun->work.phase = AFTL_PHASE_IDLE;
 	if (likely(!aftl_may_reloc_task_be_due(ftl, lun))) {
 		sched_set_lun_idle(ftl, lun, AFTL_NEVER);
-		return;
+		return false;
 	}
 	sched_start_operation_of_runnable_lun(ftl, lun);
-	aftl_start_slice_of_lun_operations(ftl);
+	return true;
 }
 
 /**
  * aftl_handle_lun_event() - handle the timer of a LUN: the end of a phase, or a wait that is over
- * @ftl: device; the caller runs aftl_start_slice_of_lun_operations() afterwards
+ * @ftl: device; the caller then starts operations of the LUNs that became runnable
  * @lun: LUN
  */
 void aftl_handle_lun_event(struct aftl *ftl, struct aftl_lun *lun)

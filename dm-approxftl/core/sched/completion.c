@@ -5,7 +5,7 @@
  */
 #include "core/ftl/controller.h"
 #include "core/ftl/wait.h"
-#include "core/hif/hif.h"
+#include "core/sched/completion.h"
 
 static void completion_schedule_event_of_queue(struct aftl *ftl, u32 line)
 {
@@ -32,12 +32,18 @@ static u64 compute_end_of_controller_work_ns(struct aftl *ftl, const struct aftl
 	return ftl->completion.command_ns[inward];
 }
 
+/* Return how many bytes of its first and of its last logical page @request does not cover. */
+static u32 count_uncovered_bytes_of_request(const struct aftl_request *request)
+{
+	return AFTL_SECTOR_BYTES * (request->head_skip + request->tail_skip);
+}
+
 static u64 compute_link_transfer_ns(const struct aftl *ftl, const struct aftl_request *request)
 {
 	u64 ns = request->units * ftl->unit_link_ns;
 
 	if (request->head_skip | request->tail_skip)
-		ns -= div64_u64(ftl->unit_link_ns * aftl_request_count_uncovered_bytes(request),
+		ns -= div64_u64(ftl->unit_link_ns * count_uncovered_bytes_of_request(request),
 				ftl->geo.unit_bytes);
 	return ns;
 }
@@ -153,6 +159,12 @@ static u32 count_partial_pages(const struct aftl_request *request)
 	return min((u32)(request->head_skip != 0) + (request->tail_skip != 0), request->units);
 }
 
+static u64 count_bytes_of_request(const struct aftl *ftl, const struct aftl_request *request)
+{
+	return (u64)request->units * ftl->geo.unit_bytes -
+	       count_uncovered_bytes_of_request(request);
+}
+
 static void count_completed_request_in_stats(struct aftl *ftl, const struct aftl_request *request)
 {
 	struct aftl_counters *counters = &ftl->stats.counters;
@@ -163,14 +175,14 @@ static void count_completed_request_in_stats(struct aftl *ftl, const struct aftl
 	case AFTL_OP_READ:
 		counters->host_read_requests++;
 		counters->host_read_units += request->units;
-		counters->host_read_bytes += aftl_request_bytes(ftl, request);
+		counters->host_read_bytes += count_bytes_of_request(ftl, request);
 		aftl_histogram_add(&ftl->stats.read_response, response);
 		aftl_histogram_add(&ftl->stats.read_service, request->service_ns);
 		break;
 	case AFTL_OP_WRITE:
 		counters->host_write_requests++;
 		counters->host_write_units += request->units;
-		counters->host_write_bytes += aftl_request_bytes(ftl, request);
+		counters->host_write_bytes += count_bytes_of_request(ftl, request);
 		counters->host_partial_write_units += count_partial_pages(request);
 		if (request->class == AFTL_APPROX)
 			count_approximate_units(counters, request);

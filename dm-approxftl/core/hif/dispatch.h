@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * The die scheduler as host calls use it. No function that the scheduler calls may include this.
- */
-#ifndef AFTL_DIE_SCHEDULER_H
-#define AFTL_DIE_SCHEDULER_H
+/* The loop that admits waiting requests and starts LUN operations, as host calls use it. */
+#ifndef AFTL_DISPATCH_H
+#define AFTL_DISPATCH_H
 
 #include "core/ftl/run-queue.h"
 
-void aftl_handle_lun_event(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_lun_end_fastpath_read(struct aftl *ftl, struct aftl_lun *lun);
 void aftl_start_operations_until_slice_ends(struct aftl *ftl);
 
 /*

@@ -10,8 +10,8 @@
 #include "core/ftl/relocation.h"
 #include "core/ftl/run-queue.h"
 #include "core/ftl/superblock.h"
-#include "core/hif/hif.h"
-#include "core/hif/host-read.h"
+#include "core/sched/die-read.h"
+#include "core/sched/stripe-read.h"
 
 /* End the reconstruction of @lun: the host read completes, or the background task goes on. */
 static void finish_reconstruction(struct aftl *ftl, struct aftl_lun *lun)
