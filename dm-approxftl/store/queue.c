@@ -418,6 +418,7 @@ void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io)
 {
 	const struct aftl *ftl = dev->disk->ftl;
 	struct aftl_flush *flush = &io->flush;
+	const struct aftl_flush *last;
 	unsigned long flags;
 
 	lockdep_assert_held(&dev->disk->lock);
@@ -426,7 +427,10 @@ void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io)
 	flush->memory = aftl_get_policy_state_word(ftl);
 	spin_lock_irqsave(&dev->lock, flags);
 	list_splice_tail_init(&dev->unpersisted, &dev->persisting);
-	flush->persists = !list_empty(&dev->persisting);
+	/* Flushes that persist are the last ones of the list, even if their data are programmed. */
+	last = list_empty(&dev->flushes) ? NULL :
+					   list_last_entry(&dev->flushes, struct aftl_flush, node);
+	flush->persists = !list_empty(&dev->persisting) || (last && last->persists);
 	flush->end = dev->head;
 	list_add_tail(&flush->node, &dev->flushes);
 	queue_work(dev->disk->workers.queue, &dev->work);

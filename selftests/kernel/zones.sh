@@ -242,6 +242,38 @@ tagged_in_part()
 		[ "$(counter aftl-zones host_write_approx_units)" -eq 0 ] && blkzone reset "$zoned"
 }
 
+# in_state STATE NAME: check that a task of this name is in this state
+in_state()
+{
+	ps -eo state=,comm= | grep -q "^$1 $2"
+}
+
+# flush_waits: begin a flush, and wait until its task sleeps
+flush_waits()
+{
+	sync "$zoned" &
+	until_true grep -q '^State:.D' "/proc/$!/status"
+}
+
+buffers_nothing()
+{
+	[ "$(status_word aftl-zones 17)" -eq 0 ]
+}
+
+# A flush ends even if its data are programmed before the volume's worker could persist them. The
+# worker waits for the commit of the first flush, as the backing device is suspended.
+flushes_of_programmed_data_end()
+{
+	ram_disks 1 524288 && dmsetup create aftl-below --table '0 1048576 linear /dev/ram0 0' &&
+		create aftl-zones /dev/mapper/aftl-below $waiting buffer_high 0 && put 4 0 &&
+		dmsetup suspend --nolockfs aftl-below || return
+	flush_waits
+	until_true in_state D kworker
+	put 4 4 && flush_waits && put 8 8 && until_true buffers_nothing && flush_waits
+	dmsetup resume aftl-below && wait && dmsetup remove aftl-zones &&
+		dmsetup remove aftl-below && checks "$approxftl" check /dev/ram0
+}
+
 # flush_ns BUFFER: print the least time of a flush of a zoned volume with this write buffer
 flush_ns()
 {
@@ -280,6 +312,7 @@ dmsetup remove aftl-zones
 ktap_test_run 'a volume keeps its zones over a restart' survives_a_restart $waiting
 in_turn 'a volume with two shards keeps zones' survives_a_restart $(in_two "$waiting")
 in_turn 'a flush of many zones persists all partial flash pages' flush_of_many_zones_is_durable
+moving 'flushes end whose data are programmed meanwhile' flushes_of_programmed_data_end
 ktap_test_run 'a flush costs the same with a larger buffer' flush_of_an_empty_buffer
 create aftl-zones ram $(in_two "$zones") || exit 1
 in_turn 'zones alternate between two shards' go_round
