@@ -113,7 +113,7 @@ static void draw_superblocks(struct aftl_random *random)
 	ftl.read_only = !aftl_random_below(random, 12);
 }
 
-/* Host writes leave the reserve to GC, and a further block to the retirement of failing blocks. */
+/* Host writes leave the reserve to GC, and one more block to the retirement of failing blocks. */
 static bool model_is_urgent(const struct aftl_lun *lun)
 {
 	return lun->free_blocks <= RESERVE + (lun->failing_blocks ? 1 : 0);
@@ -212,7 +212,8 @@ static struct choice model_choose(const struct aftl_lun *lun, u32 limit)
 /* Blocks that were open or free are closed, and all LUNs of the group may start to relocate. */
 static void check_begun_gc(const struct aftl_lun *lun, const struct choice *choice)
 {
-	const struct aftl_die_group *group = &groups[lun->index / MEMBERS];
+	u32 number = lun->index / MEMBERS;
+	const struct aftl_die_group *group = &groups[number];
 	u32 i;
 
 	CHECK_EQ(group->victim, choice->number);
@@ -220,11 +221,11 @@ static void check_begun_gc(const struct aftl_lun *lun, const struct choice *choi
 	CHECK_EQ(ftl.stats.counters.gc_valid_units, choice->cost);
 	CHECK_EQ(ftl.stats.counters.gc_empty_blocks, choice->cost ? 0 : MEMBERS);
 	for (i = 0; i < MEMBERS; i++) {
-		const struct aftl_block *block = aftl_superblock_block(
-			&ftl, lun->index / MEMBERS, choice->number, i);
+		const struct aftl_block *block =
+			aftl_superblock_block(&ftl, number, choice->number, i);
 
 		CHECK(block->state == AFTL_BLOCK_CLOSED || block->state == AFTL_BLOCK_BAD);
-		CHECK(luns[lun->index / MEMBERS * MEMBERS + i].runnable);
+		CHECK(luns[number * MEMBERS + i].runnable);
 	}
 }
 
@@ -335,16 +336,18 @@ TAP_TEST(the_blocks_of_a_superblock_become_free_together)
 	for (i = 0; i < 3000 && !tap_failure_count(); i++) {
 		struct aftl_lun *lun;
 		u32 number;
+		u32 group;
 
 		draw_superblocks(&random);
 		lun = &luns[aftl_random_below(&random, LUNS)];
+		group = lun->index / MEMBERS;
 		if (!aftl_superblock_gc_start(&ftl, lun, AFTL_CAUSE_GC, PAGES))
 			continue;
-		number = groups[lun->index / MEMBERS].victim;
-		run_gc_of_group(&random, lun->index / MEMBERS);
+		number = groups[group].victim;
+		run_gc_of_group(&random, group);
 		for (j = 0; j < MEMBERS; j++) {
-			const struct aftl_block *block = aftl_superblock_block(
-				&ftl, lun->index / MEMBERS, number, j);
+			const struct aftl_block *block =
+				aftl_superblock_block(&ftl, group, number, j);
 
 			CHECK(block->state == AFTL_BLOCK_FREE || block->state == AFTL_BLOCK_BAD);
 		}
