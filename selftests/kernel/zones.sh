@@ -242,10 +242,9 @@ tagged_in_part()
 		[ "$(counter aftl-zones host_write_approx_units)" -eq 0 ] && blkzone reset "$zoned"
 }
 
-# in_state STATE NAME: check that a task of this name is in this state
-in_state()
+a_worker_waits()
 {
-	ps -eo state=,comm= | grep -q "^$1 $2"
+	pgrep --runstates D kworker >"$scratch/said"
 }
 
 # flush_waits: begin a flush, and wait until its task sleeps
@@ -268,7 +267,7 @@ flushes_of_programmed_data_end()
 		create aftl-zones /dev/mapper/aftl-below $waiting buffer_high 0 && put 4 0 &&
 		dmsetup suspend --nolockfs aftl-below || return
 	flush_waits
-	until_true in_state D kworker
+	until_true a_worker_waits
 	put 4 4 && flush_waits && put 8 8 && until_true buffers_nothing && flush_waits
 	dmsetup resume aftl-below && wait && dmsetup remove aftl-zones &&
 		dmsetup remove aftl-below && checks "$approxftl" check /dev/ram0
