@@ -113,13 +113,13 @@ static void draw_superblocks(struct aftl_random *random)
 	ftl.read_only = !aftl_random_below(random, 12);
 }
 
-/* Host writes leave the reserve to GC, and one more block to the retirement of failing blocks. */
+/* Host writes leave the reserve to GC, and one more block to retire failing blocks with. */
 static bool model_is_urgent(const struct aftl_lun *lun)
 {
 	return lun->free_blocks <= RESERVE + (lun->failing_blocks ? 1 : 0);
 }
 
-/* How far GC goes: full superblocks only, partly filled ones, or full blocks of valid pages, too. */
+/* How far GC goes: full superblocks, partly filled ones too, or even blocks full of valid pages. */
 enum reach { FULL, PART, SWAP };
 
 /* A LUN can take more valid pages than GC gains by a block only if it has free blocks to spare. */
