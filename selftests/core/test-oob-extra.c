@@ -49,6 +49,7 @@ static void fake_free(void *host __maybe_unused, void *memory, size_t bytes)
 static const struct aftl_host_ops late = {
 	.alloc = fake_alloc, .alloc_later = fake_alloc, .free = fake_free,
 };
+
 static const struct aftl_host_ops early = { .alloc = fake_alloc, .free = fake_free };
 
 static void make_fake_flash(const struct aftl_host_ops *ops, bool hours_in_record)
@@ -81,7 +82,7 @@ static void store_origin(struct aftl_random *random, u32 block)
 	u32 ppn = block * PPNS + (u32)aftl_random_below(random, PPNS);
 	struct aftl_origin origin = {
 		.generation = (u16)aftl_random_next(random),
-		.inherited = aftl_random_below(random, 4) ? 0 : 1 + (u16)aftl_random_below(random, 9),
+		.inherited = (u16)max_t(int, (int)aftl_random_below(random, 12) - 8, 0),
 	};
 
 	model.origin[ppn] = origin;
