@@ -310,14 +310,17 @@ has_written()
 }
 
 # io.max throttles a cgroup that writes 256 KiB and then reads from flash, which would take hours:
-# the clock of a guest runs ahead while the host is too busy to answer it.
+# the clock of a guest runs ahead while the host is too busy to answer it. The root cgroup must not
+# write these data meanwhile, because reads are not throttled while the data are in the buffer.
 beside_a_limit()
 {
-	wipe /dev/ram1 && create aftl-one /dev/ram1 $small buffer 1MiB && root_works || return
+	wipe /dev/ram1 && create aftl-one /dev/ram1 $small buffer 1MiB &&
+		dd if=/dev/urandom of=/dev/mapper/aftl-one bs=64k count=4 seek=64 oflag=direct \
+			conv=fsync,notrunc 2>"$scratch/said" && root_works || return
 	echo "$(cat /sys/block/ram1/dev) wbps=16 rbps=16" >"$cgroup/io.max" || return
 	# shellcheck disable=SC2016 # of the inner shell
 	in_cgroup sh -c 'dd if=/dev/zero of=/dev/mapper/aftl-one bs=64k count=4 oflag=direct &&
-		echo written >"$0" && dd if=/dev/mapper/aftl-one of=/dev/null bs=64k count=4 skip=128 iflag=direct' \
+		echo written >"$0" && dd if=/dev/mapper/aftl-one of=/dev/null bs=64k count=4 skip=64 iflag=direct' \
 		"$scratch/written"
 	until_true has_written || return
 	root_works && root_overwrites && member_waits
