@@ -19,13 +19,14 @@ static void freeze_ledger_on_signal(int number __maybe_unused)
 	ledger_freeze_after_power_failure(the_ledger);
 }
 
-static void catch_power_failure_signal(struct ledger *ledger)
+/* Whoever sees that SIGUSR1 is caught may stop the run at once: catch stop signals before. */
+static void catch_signals(struct ledger *ledger)
 {
 	struct sigaction action = { .sa_handler = freeze_ledger_on_signal, .sa_flags = SA_RESTART };
 
 	the_ledger = ledger;
-	sigaction(SIGUSR1, &action, NULL);
 	interruption_catch_stop_signals();
+	sigaction(SIGUSR1, &action, NULL);
 }
 
 /* Draw a random number that distinguishes this run from other runs. */
@@ -110,7 +111,7 @@ static enum exit_code run_torture(struct torture_run *run)
 	const struct torture_options *options = &run->options;
 	enum exit_code code = EXIT_DONE;
 
-	catch_power_failure_signal(run->ledger);
+	catch_signals(run->ledger);
 	if (options->resume || options->verify)
 		code = check_all_blocks(run);
 	if (!code && !run->wrong && !options->verify) {
