@@ -27,6 +27,9 @@
 /* Largest number of buffered logical pages that are persisted under one hold of the locks. */
 #define PERSIST_SLICE 64
 
+/* Largest number of completed operations that are freed under one hold of the lock. */
+#define FREE_SLICE 512
+
 /* Least number of memory pages in the pool @pages: 1 MiB with mapping units of 4 KiB. */
 #define LEAST_PAGES 256
 
@@ -439,16 +442,36 @@ void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io)
 
 /* Executing operations */
 
-/* Operations end in any order, but their room is freed in the order of the queue. */
-static void free_finished_ops(struct aftl_dev *dev)
+/*
+ * Operations end in any order, but their room is freed in the order of the queue. One slow write
+ * may delay that of all others. Free only a slice under one hold of @lock; the worker frees the
+ * rest. Return: true if the slice is over.
+ */
+static bool free_slice_of_finished_ops(struct aftl_dev *dev)
 {
 	bool congested = aftl_dev_is_congested(dev);
+	u32 end = dev->tail + min_t(u32, dev->next - dev->tail, FREE_SLICE);
 	u32 tail = dev->tail;
+	bool more;
 
-	while (tail != dev->next && aftl_dev_op_at(dev, tail)->done)
+	while (tail != end && aftl_dev_op_at(dev, tail)->done)
 		tail++;
+	more = tail - dev->tail == FREE_SLICE;
 	aftl_dev_ring_advance_tail(dev, tail);
 	aftl_dev_wake_tasks_waiting_for_room(dev, congested);
+	return more;
+}
+
+static void free_finished_ops(struct aftl_dev *dev)
+{
+	bool more = true;
+
+	while (more) {
+		spin_lock_irq(&dev->lock);
+		more = free_slice_of_finished_ops(dev);
+		spin_unlock_irq(&dev->lock);
+		cond_resched();
+	}
 }
 
 static void complete_queue_op(struct aftl_dev_op *op)
@@ -462,7 +485,8 @@ static void complete_queue_op(struct aftl_dev_op *op)
 	if (op->page)
 		aftl_dev_put_page_reference(dev, op->page);
 	op->done = true;
-	free_finished_ops(dev);
+	if (free_slice_of_finished_ops(dev))
+		queue_work(dev->disk->workers.queue, &dev->work);
 	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
@@ -1257,13 +1281,11 @@ static void execute_queue_work(struct work_struct *work)
 		execute_batch_of_ops(dev, &batch);
 		commit_flushes_of_executed_ops(dev);
 		/* aftl_dev_drain_queue() waits for flushes and PLP releases, too: wake callers. */
-		spin_lock_irq(&dev->lock);
 		free_finished_ops(dev);
-		spin_unlock_irq(&dev->lock);
 		aftl_dev_shrink_ring(dev);
 		dev->disk->ops->go_on(dev->disk);
-		cond_resched();
 	}
+	free_finished_ops(dev);
 	dev->disk->ops->go_on(dev->disk);
 }
 
