@@ -250,23 +250,40 @@ def response_change_from_tlc(runs: dict[str, Json], kind: str = "write") -> floa
                                         for policy in ("ressd", "tlc")))
 
 
+#: Options with which one run gives all measures of RSS-RAID: a fourth of the requests are reads,
+#: dies are seldom busy, a stripe's row is written at once, and a write waits for its share of GC.
+ALL_MEASURES: Json = {"write-share": "75%", "rate": 20, "zone1": "106.79s", "zone2": "213.58s",
+                      "zone3": "427.16s", "stripe-hold": "1us", "gc_idle_valid": "0%",
+                      "gc_mode": "paced"}
+
+
+def measure_all_at_once() -> Measured:
+    """Measure pages, collection, erases and responses of one run, and its writes for each erase."""
+    runs = results_of_study("ressd-array", on="4 devices", given=ALL_MEASURES)
+    pages, writes_per_erase, collection = list_ressd_gains(compare_ressd_with_tlc(runs))
+    changes = (pages, collection, compute_percent_change_from_tlc(read_counter, runs,
+                                                                  "array_erases"),
+               response_change_from_tlc(runs), response_change_from_tlc(runs, "read"))
+    return pack_results(*changes, holds=writes_per_erase > 0,
+                        shown=f"{format_numbers(changes)}; writes per erase "
+                        f"{writes_per_erase:+.1f}")
+
+
 def measure_re6_raid_response() -> list[Measured]:
     """Measure RSS-RAID on a synthetic load with the share of hot data of the paper's 15 traces."""
     if real_trace_directory():
-        found = compute_means_over_real_traces(
+        *gains, response = compute_means_over_real_traces(
             lambda played: (*list_ressd_gains(compare_ressd_with_tlc(played.raid)),
-                            *[response_change_from_tlc(played.raid)] * 2))
-        return [*found, *[pack_results(math.nan)] * 7]
+                            response_change_from_tlc(played.raid)))
+        return [*gains, pack_results(math.nan), response, *[pack_results(math.nan)] * 7]
     runs = simulate_raid5()
     moved = [read_counter(runs["ressd"], f"programmed_{cause}_units")
              for cause in ("gc", "rewrite")]
     parts = [get_result_measure(runs["ressd"], "consumed_pages") - sum(moved), *moved]
-    # Without a write buffer a write waits for its program: 2675 or 2705 us instead of 3000.
-    unbuffered = results_of_study("ressd-array", on="no buffer")
     blocks, pages = measure_free_space_after_short_runs()
     return [
         *map(pack_results, list_ressd_gains(compare_ressd_with_tlc(runs))),
-        pack_results(response_change_from_tlc(unbuffered)),
+        measure_all_at_once(),
         pack_results(response_change_from_tlc(runs)),
         pack_results(*blocks, shown=f"{format_numbers(blocks)}; pages {format_numbers(pages)}"),
         pack_results(compute_percent_change_from_tlc(sum_free_blocks, runs)),
