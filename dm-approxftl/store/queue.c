@@ -430,7 +430,10 @@ void aftl_dev_queue_flush(struct aftl_dev *dev, struct aftl_io *io)
 	flush->memory = aftl_get_policy_state_word(ftl);
 	spin_lock_irqsave(&dev->lock, flags);
 	list_splice_tail_init(&dev->unpersisted, &dev->persisting);
-	/* Flushes that persist are the last ones of the list, even if their data are programmed. */
+	/*
+	 * A flush behind one that waits for the worker waits, too, even if its data are programmed:
+	 * the worker ends the wait of the last flushes, up to one that does not wait.
+	 */
 	last = list_empty(&dev->flushes) ? NULL :
 					   list_last_entry(&dev->flushes, struct aftl_flush, node);
 	flush->persists = !list_empty(&dev->persisting) || (last && last->persists);

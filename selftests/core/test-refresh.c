@@ -109,7 +109,7 @@ static bool model_block_is_due(u32 block)
 	return false;
 }
 
-/* What GC does with a block. */
+/* Invalidate all pages of a block, as GC does when it has relocated them. */
 static void invalidate_block(u32 block)
 {
 	u32 i;

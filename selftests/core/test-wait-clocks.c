@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waiting times by reason, compared with a model that knows what each LUN did in each nanosecond,
- * with fake neighbours: no device exists.
+ * Waiting times by reason, compared with a model that records the operation of each LUN in each
+ * nanosecond, with fake neighbours: no device exists.
  */
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ static struct aftl ftl;
 static struct aftl_lun luns[LUNS];
 static struct aftl_command commands[COMMANDS];
 static struct waiter waiters[COMMANDS];
-/* What each LUN does in each nanosecond: enum aftl_wait. */
+/* By LUN and nanosecond: the reason, an enum aftl_wait, for which commands of the LUN wait. */
 static u8 history[LUNS][2 * END_NS];
 static u64 busy_until_ns[LUNS];
 

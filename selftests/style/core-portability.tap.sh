@@ -39,7 +39,7 @@ includes_of_later_rooms()
 		room=$(basename "$directory")
 		case " $later " in
 		*" $room "*) ;;
-		*) echo "$room is in no place of the order of layers" ;;
+		*) echo "the directory $room has no place in the order of layers" ;;
 		esac
 	done
 	while [ -n "$later" ]; do
