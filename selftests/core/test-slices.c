@@ -428,6 +428,70 @@ TAP_TEST(the_work_per_call_of_gc_is_bounded)
 	check_work_per_call_is_bounded(4096);
 }
 
+/* Die failures */
+
+static u32 retired_calls;
+
+static void note_retired_blocks(__maybe_unused struct test_listener *self, u32 first, u32 blocks)
+{
+	u32 i;
+
+	retired_calls++;
+	for (i = first; i < first + blocks; i++)
+		CHECK_EQ(device->ftl->media.blocks[i].state, AFTL_BLOCK_BAD);
+}
+
+static void let_die_fail_and_record_work(const char *params)
+{
+	u32 work;
+
+	open_device_that_counts_work(params);
+	watch.listener.retire = note_retired_blocks;
+	retired_calls = 0;
+	write_units_and_record_work(0, 1000);
+	submit_request_and_record_work(AFTL_OP_FLUSH, 0, 0);
+	process_events_and_record_work();
+	calls = 0;
+	work = aftl_get_amount_of_work_done(device->ftl);
+	CHECK_EQ(aftl_fail_lun(device->ftl, 1), 0);
+	record_work_of_core_call(work);
+	CHECK_EQ(retired_calls, 0);
+	CHECK(aftl_scheduler_has_work(device->ftl));
+}
+
+static const char many_blocks[] =
+	"channels=4 chips=1 blocks=4096 layers=2 word_lines=2 bits=1 page=16KiB unit=4KiB op=80 "
+	"buffer=1MiB";
+static const char many_superblocks[] =
+	"channels=4 chips=1 blocks=4096 layers=2 word_lines=2 bits=1 page=16KiB unit=4KiB op=80 "
+	"buffer=1MiB superblock=4 rain=on";
+
+TAP_TEST(the_work_per_call_of_a_die_failure_is_bounded)
+{
+	let_die_fail_and_record_work(many_blocks);
+	process_events_and_record_work();
+	CHECK_EQ(retired_calls, 1);
+	CHECK_EQ(test_counters(device)->retired_blocks, 4096);
+	check_work_per_call_is_bounded(4096 / CALL_WORK);
+	test_device_close(device);
+	let_die_fail_and_record_work(many_superblocks);
+	process_events_and_record_work();
+	CHECK_EQ(retired_calls, 1);
+	check_work_per_call_is_bounded(2 * 4096 / CALL_WORK);
+}
+
+/* A request that arrives while the blocks of a die are retired waits until all are. */
+TAP_TEST(a_request_during_a_die_failure_waits_for_its_end)
+{
+	let_die_fail_and_record_work(many_blocks);
+	test_submit_io(device, AFTL_OP_WRITE, 0, 1, 0, 0, aftl_device_time_ns(device->ftl));
+	CHECK_EQ(retired_calls, 1);
+	CHECK_EQ(test_counters(device)->retired_blocks, 4096);
+	process_events_and_record_work();
+	CHECK_EQ(device->failed, 0);
+	test_audit_device(device);
+}
+
 TAP_TEST(the_work_per_call_of_discards_is_bounded)
 {
 	u32 i;

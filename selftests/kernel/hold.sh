@@ -104,14 +104,11 @@ create aftl-hold ram $large timing off || exit 1
 requests 'no time'
 ktap_test_run 'messages that query hold the lock for a short time' \
 	briefly 5 messages stats luns 'blocks 0 100' 'block 1' 'lost 0'
-for message in reset 'age 30d' 'policy gc 12' 'policy refresh 1d' 'fault block 3' 'fault wear 9'; do
+for message in reset 'age 30d' 'policy gc 12' 'policy refresh 1d' 'fault block 3' 'fault wear 9' \
+	'fault die 1'; do
 	ktap_test_run "message $message holds the lock for a short time" \
 		briefly 1 messages "$message"
 done
-# The message "fault die" fails all blocks of the die under one lock, at 0.1 us each.
-longest_us=600
-ktap_test_run 'message fault die 1 holds the lock for a short time' briefly 1 messages 'fault die 1'
-longest_us=200
 ktap_test_run 'suspend and resume hold the lock for a short time' briefly 1 pause
 ktap_test_run 'status holds the lock for a short time' briefly 1 dmsetup status aftl-hold
 dmsetup remove aftl-hold

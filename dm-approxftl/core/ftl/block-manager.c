@@ -324,7 +324,8 @@ bool aftl_host_data_fit_in_nonfailing_blocks(const struct aftl *ftl)
 	return room >= ftl->geo.units;
 }
 
-static void enter_read_only_if_needed(struct aftl *ftl)
+/* Become read-only if the good blocks have no room for all logical pages. */
+void aftl_enter_read_only_if_needed(struct aftl *ftl)
 {
 	u64 room = 0;
 	u32 i;
@@ -337,13 +338,19 @@ static void enter_read_only_if_needed(struct aftl *ftl)
 	ftl->retry = true;
 }
 
-void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+/* Mark a block as bad; the caller runs aftl_enter_read_only_if_needed() after the last one. */
+void aftl_block_mark_bad(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
 {
 	block->state = AFTL_BLOCK_BAD;
 	ftl->stats.counters.retired_blocks++;
 	lun->good_blocks -= !block->parity;
 	update_max_valid_pages_of_lun(ftl, lun);
-	enter_read_only_if_needed(ftl);
+}
+
+void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block)
+{
+	aftl_block_mark_bad(ftl, lun, block);
+	aftl_enter_read_only_if_needed(ftl);
 }
 
 /* Turn an empty block into a parity block or back into a data block. */
@@ -385,7 +392,7 @@ void aftl_assign_parity_block(struct aftl *ftl, u32 group, u32 number)
 void aftl_assign_parity_block_and_check_capacity(struct aftl *ftl, u32 group, u32 number)
 {
 	aftl_assign_parity_block(ftl, group, number);
-	enter_read_only_if_needed(ftl);
+	aftl_enter_read_only_if_needed(ftl);
 }
 
 static bool is_block_bad_from_factory(const struct aftl *ftl, u32 index)
@@ -465,7 +472,7 @@ void aftl_block_manager_finish_load(struct aftl *ftl)
 		if (!ftl->luns[i].good_blocks)
 			ftl->luns[i].work.phase = AFTL_PHASE_DEAD;
 	}
-	enter_read_only_if_needed(ftl);
+	aftl_enter_read_only_if_needed(ftl);
 }
 
 /*

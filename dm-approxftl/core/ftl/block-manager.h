@@ -28,6 +28,8 @@ void aftl_free_list_remove_block(struct aftl *ftl, struct aftl_lun *lun, struct 
 void aftl_block_open(struct aftl *ftl, struct aftl_block *block, enum aftl_order order, u32 kind);
 void aftl_block_close(struct aftl *ftl, struct aftl_block *block);
 void aftl_close_unfilled_block(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
+void aftl_enter_read_only_if_needed(struct aftl *ftl);
+void aftl_block_mark_bad(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 void aftl_block_retire(struct aftl *ftl, struct aftl_lun *lun, struct aftl_block *block);
 
 /* Subtract one from the valid pages of @block, which is in a victim list. */

@@ -62,6 +62,7 @@ struct aftl {
 	u32 work; /* work done so far, see aftl_get_amount_of_work_done() */
 	u32 collecting; /* LUNs with forced_gc */
 	u32 wake_next;
+	struct aftl_lun_failure lun_failure;
 	u8 waking; /* mask of AFTL_WAKE_*: kinds of LUNs to wake, from LUN @wake_next on */
 	u32 lost_units;
 	u32 placing_cause; /* enum aftl_cause of the program that the policy is placing */

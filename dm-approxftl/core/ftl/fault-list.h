@@ -2,7 +2,7 @@
 /*
  * Armed faults: each waits for its trigger, then happens once. Triggers count requests and time
  * from the moment at which a fault was armed while no other fault was waiting. Faults that happened
- * stay in the list as a record, and cost requests nothing.
+ * stay in the list as a record, and cost requests nothing. Also the failure of a LUN in progress.
  */
 #ifndef AFTL_FAULT_LIST_H
 #define AFTL_FAULT_LIST_H
@@ -29,6 +29,20 @@ struct aftl_fault_list {
 	u64 since_ns;
 	u64 writes;
 	u64 reads;
+};
+
+struct aftl_lun;
+
+/**
+ * struct aftl_lun_failure - progress of the failure of a LUN
+ * @lun: the LUN; NULL if none is failing
+ * @next: blocks that are retired, then superblocks that have a member for their parity
+ * @writes: linked commands of the program that the failure aborted
+ */
+struct aftl_lun_failure {
+	struct aftl_lun *lun;
+	u32 next;
+	u32 writes;
 };
 
 struct aftl;

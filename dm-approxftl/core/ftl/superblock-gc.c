@@ -571,17 +571,23 @@ void aftl_superblock_gc_note_erased_member(struct aftl *ftl, struct aftl_lun *lu
 	free_erased_victim_superblock(ftl, aftl_die_group_of_lun(ftl, lun));
 }
 
-/* Reassign the parity of unused superblocks, and continue GC without the dead @lun. */
-void aftl_superblock_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun)
+/* Choose another member than the dead @lun for the parity of a superblock that has no data. */
+void aftl_superblock_replace_dead_parity(struct aftl *ftl, const struct aftl_lun *lun, u32 number)
 {
 	u32 group = aftl_die_group_of_lun(ftl, lun);
-	u32 number;
+
+	ftl->work += ftl->geo.superblock_luns;
+	if (aftl_superblock_is_unused(ftl, group, number))
+		aftl_assign_parity_block_and_check_capacity(ftl, group, number);
+}
+
+/* Continue GC without the dead @lun, whose data are rebuilt from the first superblock on. */
+void aftl_superblock_continue_gc_without_lun(struct aftl *ftl, const struct aftl_lun *lun)
+{
+	u32 group = aftl_die_group_of_lun(ftl, lun);
 	u32 i;
 
 	ftl->die_groups[group].rebuild_from = 0;
-	for (number = 0; number < ftl->geo.blocks_per_lun; number++)
-		if (aftl_superblock_is_unused(ftl, group, number))
-			aftl_assign_parity_block_and_check_capacity(ftl, group, number);
 	free_erased_victim_superblock(ftl, group);
 	for (i = 0; i < ftl->geo.superblock_luns; i++)
 		aftl_wake_idle_lun(ftl, aftl_lun_of_die_group(ftl, group, i));

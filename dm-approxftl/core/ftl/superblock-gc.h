@@ -15,7 +15,8 @@ struct aftl_block *aftl_superblock_gc_member(struct aftl *ftl, const struct aftl
 struct aftl_block *aftl_superblock_gc_rebuild_block(struct aftl *ftl, const struct aftl_lun *lun,
 						    bool idle);
 void aftl_superblock_gc_note_erased_member(struct aftl *ftl, struct aftl_lun *lun);
-void aftl_superblock_handle_dead_lun(struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_superblock_continue_gc_without_lun(struct aftl *ftl, const struct aftl_lun *lun);
+void aftl_superblock_replace_dead_parity(struct aftl *ftl, const struct aftl_lun *lun, u32 number);
 
 /* Return true if the superblock GC of the LUN's die group goes before host writes. */
 static inline bool aftl_superblock_gc_is_urgent(const struct aftl *ftl, const struct aftl_lun *lun)

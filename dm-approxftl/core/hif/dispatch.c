@@ -6,17 +6,22 @@
 #include "core/ftl/controller.h"
 #include "core/hif/dispatch.h"
 #include "core/hif/hif.h"
+#include "core/hif/lun-failure.h"
 #include "core/sched/die-scheduler.h"
 
 /*
- * Wake LUNs, reset zones and admit waiting requests, in this order. Return: true if that is done,
- * so that LUNs may start operations.
+ * Let a LUN fail, wake LUNs, reset zones and admit waiting requests, in this order. Return: true if
+ * that is done, so that LUNs may start operations.
  */
 static bool dispatch_wake_luns_and_admit_requests(struct aftl *ftl, u32 begin)
 {
 	struct aftl_request *reset = ftl->zones.reset.request;
 
 	ftl->retry = false;
+	if (ftl->lun_failure.lun && !aftl_lun_failure_continue(ftl, begin)) {
+		ftl->retry = true;
+		return false;
+	}
 	if (ftl->waking && !aftl_wake_slice_of_luns(ftl)) {
 		ftl->retry = true;
 		return false;

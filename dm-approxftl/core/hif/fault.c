@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Failures of logical pages, blocks and LUNs. The data of a failing block are relocated before it
- * is retired. A LUN fails at once: its data are lost unless RAIN reconstructs them, and host writes
- * that it had not programmed yet go to other LUNs. Also the ageing of the cells.
+ * Failures of logical pages and blocks, the calls that let a LUN fail, and the ageing of the cells.
+ * The data of a failing block are relocated before it is retired.
  */
 #include "core/ftl/block-manager.h"
 #include "core/ftl/block.h"
-#include "core/ftl/command.h"
 #include "core/ftl/controller.h"
-#include "core/ftl/fine-pending.h"
 #include "core/ftl/l2p.h"
 #include "core/ftl/lun.h"
 #include "core/ftl/pending-writes.h"
 #include "core/ftl/refresh.h"
-#include "core/ftl/relocation.h"
 #include "core/ftl/run-queue.h"
-#include "core/ftl/superblock-gc.h"
-#include "core/ftl/translation-page.h"
-#include "core/ftl/zone.h"
 #include "core/hif/dispatch.h"
 #include "core/hif/hif.h"
-#include "core/sched/die-read.h"
-#include "core/sched/die-write.h"
-#include "core/sched/stripe-read.h"
+#include "core/hif/lun-failure.h"
 
 void aftl_advance_age(struct aftl *ftl, u64 ns)
 {
@@ -147,101 +138,13 @@ void aftl_mark_buffer_lost(struct aftl *ftl)
 	ftl->buffer_lost = true;
 }
 
-/* Take @block out of the free or victim list, and away from the policy that programs it. */
-static void fault_remove_block_from_lists(struct aftl *ftl, struct aftl_lun *lun,
-					  struct aftl_block *block)
-{
-	if (block->parity)
-		return;
-	if (block->state == AFTL_BLOCK_FREE)
-		aftl_free_list_remove_block(ftl, lun, block);
-	else if (block->state == AFTL_BLOCK_CLOSED && block->listed)
-		aftl_victim_list_remove(ftl, lun, block);
-	else if (block->state == AFTL_BLOCK_OPEN && ftl->type->closed)
-		ftl->type->closed(ftl->policy, block);
-}
-
-static void fault_retire_lun_blocks(struct aftl *ftl, struct aftl_lun *lun)
-{
-	u32 first = lun->index * ftl->geo.blocks_per_lun;
-	u32 i;
-
-	for (i = first; i < first + ftl->geo.blocks_per_lun; i++) {
-		struct aftl_block *block = &ftl->media.blocks[i];
-
-		if (block->state == AFTL_BLOCK_BAD)
-			continue;
-		fault_remove_block_from_lists(ftl, lun, block);
-		block->failing = 0;
-		aftl_block_retire(ftl, lun, block);
-	}
-	lun->failing_blocks = 0;
-	aftl_notify_blocks_retired(ftl, first, ftl->geo.blocks_per_lun);
-}
-
-/* Drop the LUN's background task and suspended operation, and mark it as dead. */
-static void fault_abort_lun_work(struct aftl *ftl, struct aftl_lun *lun)
-{
-	u32 i;
-
-	if (lun->reloc.kind != AFTL_RELOC_NONE)
-		aftl_reloc_cancel_task(ftl, lun);
-	lun->repeat_blocks = 0;
-	lun->fallback = NULL;
-	lun->slc_open = NULL;
-	lun->slc_blocks = 0;
-	for (i = 0; lun->handle_blocks && i < ftl->handles; i++)
-		lun->handle_blocks[i] = NULL;
-	for (i = 0; lun->zone_slc_blocks && i < ftl->handles; i++)
-		lun->zone_slc_blocks[i] = NULL;
-	lun->suspended.kind = AFTL_WORK_NONE;
-	lun->work.phase = AFTL_PHASE_DEAD;
-	aftl_parity_clear_queue(ftl, lun);
-	lun->out_of_blocks = false;
-	lun->below_reserve = false;
-	aftl_request_gc_of_blocks(ftl, lun, 0);
-	aftl_events_set_time(&ftl->events, lun->index, AFTL_NEVER);
-}
-
-/* Commands of the host write that @lun programs, even if suspended; AFTL_NIL if there is none. */
-static u32 fault_get_commands_of_running_write(const struct aftl_lun *lun)
-{
-	if (lun->suspended.kind == AFTL_WORK_PROGRAM)
-		return lun->suspended.commands;
-	if (lun->work.kind == AFTL_WORK_PROGRAM && lun->work.phase == AFTL_PHASE_PROGRAM)
-		return lun->work.commands;
-	return AFTL_NIL;
-}
-
 int aftl_fail_lun(struct aftl *ftl, u32 index)
 {
-	struct aftl_lun *lun;
-	u32 writes;
-
 	if (index >= ftl->geo.luns)
 		return -EINVAL;
 	aftl_start_all_possible_operations(ftl);
-	lun = &ftl->luns[index];
-	if (aftl_lun_is_dead(lun))
-		return 0;
-	writes = fault_get_commands_of_running_write(lun);
-	aftl_write_abort_programs(ftl, writes);
-	aftl_read_abort_running_read(ftl, lun);
-	fault_abort_lun_work(ftl, lun);
-	aftl_zone_handle_dead_lun(ftl, lun);
-	if (ftl->config.zrwa)
-		aftl_write_commit_random_areas(ftl, false);
-	aftl_cmt_move_dead_lun_evictions(ftl, lun);
-	fault_retire_lun_blocks(ftl, lun);
-	if (ftl->geo.superblock_luns) {
-		aftl_reconstruct_handle_dead_lun(ftl, lun);
-		aftl_superblock_handle_dead_lun(ftl, lun);
-	}
-	aftl_read_fail_queued_reads(ftl, lun);
-	aftl_reconstruct_finish_if_complete(ftl, lun);
-	aftl_write_move_writes_of_dead_lun(ftl, lun, writes);
-	while ((writes = aftl_fine_pending_take_writes_of_dead_lun(ftl, lun)) != AFTL_NIL)
-		aftl_write_move_writes_of_dead_lun(ftl, lun, writes);
+	if (!aftl_lun_is_dead(&ftl->luns[index]))
+		aftl_lun_failure_begin(ftl, &ftl->luns[index]);
 	aftl_start_slice_of_lun_operations(ftl);
 	return 0;
 }

@@ -6,8 +6,8 @@
  * Calls for one device must not overlap: the host holds its lock. No function here sleeps.
  *
  * A file calls only files that come before it in this list, and core/sched: host-read.c;
- * partial-write.c; host-write.c; read-ahead.c and zone-management.c; admission.c; dispatch.c;
- * fault.c, armed-fault.c and host-interface.c, which hosts call.
+ * partial-write.c; host-write.c; read-ahead.c, zone-management.c and lun-failure.c; admission.c;
+ * dispatch.c; fault.c, armed-fault.c and host-interface.c, which hosts call.
  */
 #ifndef AFTL_HIF_H
 #define AFTL_HIF_H
