@@ -187,16 +187,18 @@ def test_runner_runs_each_in_turn_test_in_only_one_of_six_commits(tree_of_tests:
     for name in "abcde":
         tree_of_tests.add_test_script(f"core/{name}.tap.sh",
                                       "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
+    tree_of_tests.add_test_script("alone/settings", "in-turn=f\n")
+    tree_of_tests.add_test_script("alone/f.tap.sh", "#!/bin/sh\necho 1..1; echo ok 1 - one\n")
     git = ["git", "-C", str(tree_of_tests.top), "-c", "user.name=one", "-c", "user.email=one@two"]
     subprocess.run([*git, "init", "-q"], check=True)
     ran = []
     for _ in range(6):
         subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "next"], check=True)
         status, output = tree_of_tests.run_tests()
-        names = re.findall(r"core/(\w): 1 passed", output)
-        assert status == 0 and output.count("left to another commit") == 5 - len(names)
+        names = re.findall(r"/(\w): 1 passed", output)
+        assert status == 0 and output.count("left to another commit") == 6 - len(names)
         ran += names
-    assert sorted(ran) == ["a", "b", "c", "d", *6 * ["e"]]
+    assert sorted(ran) == ["a", "b", "c", "d", *6 * ["e"], "f"]
     assert tree_of_tests.run_tests("core")[1].endswith("5 passed, 0 failed, 0 skipped\n")
 
 
