@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import struct
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -78,17 +78,7 @@ class Record:
 
     def pack_record(self) -> bytes:
         """Return the 32 bytes of one record of a record file."""
-        return struct.pack(
-            "<QQIBBHII",
-            self.t_ns,
-            self.off_sect,
-            self.nsect,
-            self.op,
-            self.klass,
-            self.stream,
-            self.lat_100ns,
-            self.pid,
-        )
+        return struct.pack("<QQIBBHII", *astuple(self))
 
     @classmethod
     def unpack_record(cls, data: bytes) -> Record:
