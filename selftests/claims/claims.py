@@ -27,13 +27,11 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TOP), str(TOP / "trace-tools")]
 
 from selftests.claims import (  # noqa: E402
+    abstracts,
     agcr,
     approx,
     cubeftl,
-    density,
     hybrid,
-    ips,
-    lending,
     models,
     register,
     ressd,
@@ -51,7 +49,7 @@ CLAIMS: dict[str, Callable[[], list[Measured]]] = {
     **tvr.CLAIMS,
 }
 OWN: dict[str, Callable[[], list[Claim]]] = {
-    **density.CLAIMS, **lending.CLAIMS, **ips.CLAIMS, **hybrid.CLAIMS, **unequal.CLAIMS,
+    **abstracts.CLAIMS, **hybrid.CLAIMS, **unequal.CLAIMS,
 }
 
 #: Section titles by the prefix of claim ids.
