@@ -28,6 +28,7 @@ pair='channels 2 chips 1 blocks 384 word_lines 32 op 20'
 zones='policy baseline blocks 384 zoned 4MiB buffer 4MiB buffer_safe on errors off'
 kept=${RESULTS:-$scratch}
 mkdir "$scratch/first" "$scratch/second"
+chmod a+rx "$scratch" # for the tests that run as another user
 
 make_one() # NAME DISK
 {
