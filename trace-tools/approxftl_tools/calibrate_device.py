@@ -278,15 +278,6 @@ class Progress:
             sys.stderr.write("\n")
 
 
-def discard_all_data(device: Device, descriptor: int) -> None:
-    """Discard the data of a drive, so that the fill finds it empty."""
-    try:
-        fcntl.ioctl(descriptor, BLKDISCARD, struct.pack("=QQ", 0, device.bytes))
-    except OSError as error:
-        sys.stderr.write(f"approxftl calibrate: warning: {device.path}: cannot discard its data: "
-                         f"{error.strerror}; the fill is slower if the drive was used before\n")
-
-
 def list_job_files_to_run(files: dict[str, Path], results: Path) -> list[str]:
     """Return the first job file without a complete output, and all that follow it.
 
@@ -312,11 +303,6 @@ def was_device_measured_before(device: Device, results: Path) -> bool:
     return bool(device.serial)
 
 
-def write_identity(device: Device, results: Path) -> None:
-    results.mkdir(parents=True, exist_ok=True)
-    command.write_json_document(results / IDENTITY, device.identify_device())
-
-
 def run_job_files(device: Device, files: dict[str, Path], results: Path, descriptor: int,
                   shown: bool) -> None:
     """Run the job files whose output is not there; keep those that are done on a signal."""
@@ -327,7 +313,13 @@ def run_job_files(device: Device, files: dict[str, Path], results: Path, descrip
     try:
         for name in names:
             if name == JOBS[0]:
-                discard_all_data(device, descriptor)
+                # The fill should find the drive empty.
+                try:
+                    fcntl.ioctl(descriptor, BLKDISCARD, struct.pack("=QQ", 0, device.bytes))
+                except OSError as error:
+                    sys.stderr.write(
+                        f"approxftl calibrate: warning: {device.path}: cannot discard its data: "
+                        f"{error.strerror}; the fill is slower if the drive was used before\n")
             progress.begin_job_file(name)
             run_fio(files[name], device, results / f"{name}.json", descriptor,
                     progress.print_progress)
@@ -355,6 +347,7 @@ def measure_device(device: Device, files: dict[str, Path], results: Path, *, yes
             refuse_device_with_data(device, descriptor, overwrite or measured)
             if not yes:
                 confirm_overwriting(device)
-            write_identity(device, results)
+            results.mkdir(parents=True, exist_ok=True)
+            command.write_json_document(results / IDENTITY, device.identify_device())
             run_job_files(device, files, results, descriptor, shown)
     return [results / f"{name}.json" for name in files]

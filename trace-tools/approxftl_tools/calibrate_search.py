@@ -132,19 +132,6 @@ def guess_controller_time(loads: Sequence[Measured]) -> float:
     return min(8e3, 100.0 * find_measured_value_of_fio_load(lone, "read", "mean")) if lone else 8e3
 
 
-def guess_link_rate(loads: Sequence[Measured]) -> float:
-    """Return a guess of the link rate (MB/s): the highest rate of all loads."""
-    return max(find_measured_value_of_fio_load(load, kind, "rate") * load.size / 1e6
-               for load in loads for kind in ("read", "write"))
-
-
-def guess_die_count(loads: Sequence[Measured], occupied: float) -> int:
-    """Return a guess of the number of dies: the reads that proceed in parallel under load."""
-    rates = [find_measured_value_of_fio_load(load, "read", "rate") for load in loads
-             if does_load_only_read(load) and load.order == "random" and load.size <= PAGE]
-    return find_nearest_parameter_value(DIES, max(rates, default=0.0) * occupied / 1e9)
-
-
 def guess_read_stride_that_hits_one_die(loads: Sequence[Measured]) -> int:
     """Return the stride (bytes) at which all reads hit one die; 0 if strides were not measured.
 
@@ -164,10 +151,17 @@ def guess_first_model(loads: Sequence[Measured]) -> Model:
     times = [find_measured_value_of_fio_load(load, "read", "p50", "mean")
              for load in ([lone] if lone else loads) if load.writes < 1]
     read = max(1e3, 1e3 * min(times, default=60.0) - controller - WAY)
-    dies, row = guess_die_count(loads, read + WAY), guess_read_stride_that_hits_one_die(loads)
+    # As many dies as reads proceed in parallel under load.
+    rates = [find_measured_value_of_fio_load(load, "read", "rate") for load in loads
+             if does_load_only_read(load) and load.order == "random" and load.size <= PAGE]
+    dies = find_nearest_parameter_value(DIES, max(rates, default=0.0) * (read + WAY) / 1e9)
+    row = guess_read_stride_that_hits_one_die(loads)
     stripe = find_nearest_parameter_value(STRIPES, row / dies) if row else PAGE
+    # The highest rate of all loads (MB/s).
+    link = max(find_measured_value_of_fio_load(load, kind, "rate") * load.size / 1e6
+               for load in loads for kind in ("read", "write"))
     values = {"controller": controller, **guess_page_read_times(loads, read), "bus": 1200.0,
-              "link": max(guess_link_rate(loads) * 1.5, 1000.0),
+              "link": max(link * 1.5, 1000.0),
               "link_command": COMMAND_SHARE * 1e9 / find_highest_request_rate(loads),
               "program": 500e3, "buffer": float(16 << 20), "op": 15.0}
     return Model(dies, stripe, False, {}).copy_model_and_set_values(values)

@@ -299,11 +299,6 @@ COLUMNS = (Column("label", "run", "as the table calls it", False),
            *map(make_column_of_measure, MEASURES))
 
 
-def convert_run_to_list_row(run: Run) -> Json:
-    return {"label": run.label, "policy": run.policy, "profile": run.document.get("profile"),
-            "seed": run.document.get("seed"), "file": str(run.path), **compute_measures_of_run(run)}
-
-
 def print_comparison(args: argparse.Namespace, given: Sequence[str], inputs: Inputs,
                      choice: row_list.Choice) -> None:
     """Print the comparison in the form that the options ask for."""
@@ -311,8 +306,10 @@ def print_comparison(args: argparse.Namespace, given: Sequence[str], inputs: Inp
         if not inputs.runs:
             raise command.Refusal(
                 f"--show and --sort are for runs; found {inputs.describe_input_counts()}")
-        choice.print_list_rows(args, "compare", given,
-                               [convert_run_to_list_row(run) for run in inputs.runs])
+        choice.print_list_rows(args, "compare", given, [
+            {"label": run.label, "policy": run.policy, "profile": run.document.get("profile"),
+             "seed": run.document.get("seed"), "file": str(run.path),
+             **compute_measures_of_run(run)} for run in inputs.runs])
     elif args.json:
         command.write_json_document(args.json, comparison_document(inputs, given))
     else:

@@ -7,7 +7,7 @@ deterministic, and needs only a function that returns the errors of a set of val
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -113,16 +113,12 @@ class Search:
                 move_value_within_bounds(one, value, move)
                 for one, value, move in zip(self.free, values, far.tolist(), strict=True)))
 
-    def list_neighbouring_parameters(self, values: Values) -> Iterator[Values]:
-        """Yield the sets of values, within bounds, that differ by one step of one parameter."""
-        for which in range(len(self.free)):
-            yield from (one for one in (self.shift_parameter(values, which, way) for way in (1, -1))
-                        if one != values)
-
     def reduce_misfit_per_parameter(self, values: Values) -> None:
         """Move one parameter by one step at a time while that reduces the misfit."""
-        for one in self.list_neighbouring_parameters(values):
-            if self.compute_parameter_misfit(one) < self.compute_parameter_misfit(values):
+        for one in (self.shift_parameter(values, which, way)
+                    for which in range(len(self.free)) for way in (1, -1)):
+            if one != values and \
+                    self.compute_parameter_misfit(one) < self.compute_parameter_misfit(values):
                 return self.reduce_misfit_per_parameter(self.find_best_parameters_so_far())
         return None
 
@@ -219,36 +215,18 @@ class Stage:
     selects: Callable[[Point], bool]
 
 
-def is_sequential_write_rate(point: Point) -> bool:
-    return point.curve.startswith("sequential") and "read" not in point.curve and \
-        point.measure in ("rate, MB/s", "thousand/s")
-
-
-def is_quiet_write_latency(point: Point) -> bool:
-    """Return true for the latency of buffered writes that hardly wait for anything."""
-    return point.measure in ("write p50, us", "write p99") and point.x < QUIET and \
-        point.table != "write-steady"
-
-
-def is_quiet_read(point: Point) -> bool:
-    """Return true for reads that hardly wait for anything but reads, such as those of fio alone."""
-    return point.curve.startswith("random-read") or \
-        (point.measure in ("read p50", "read mean") and point.x < QUIET)
-
-
-def is_uniform_write_rate(point: Point) -> bool:
-    return point.curve == "uniform"
-
-
-def is_any_write_rate(point: Point) -> bool:
-    return point.table in ("write-steady", "write-zones")
-
-
 #: Parameters that few points determine, with these points, in the order of the search.
-STAGES = (Stage(("program",), is_sequential_write_rate),
-          Stage(("controller", "controller_vary"), is_quiet_write_latency),
-          Stage(("read", "read_last"), is_quiet_read),
-          Stage(("op",), is_uniform_write_rate))
+STAGES = (
+    Stage(("program",), lambda point: point.curve.startswith("sequential")
+          and "read" not in point.curve and point.measure in ("rate, MB/s", "thousand/s")),
+    # Buffered writes that hardly wait for anything.
+    Stage(("controller", "controller_vary"), lambda point: point.x < QUIET
+          and point.measure in ("write p50, us", "write p99") and point.table != "write-steady"),
+    # Reads that hardly wait for anything but reads, such as those of fio alone.
+    Stage(("read", "read_last"), lambda point: point.curve.startswith("random-read")
+          or (point.measure in ("read p50", "read mean") and point.x < QUIET)),
+    Stage(("op",), lambda point: point.curve == "uniform"))
+ALL_WRITE_RATES = Stage((), lambda point: point.table in ("write-steady", "write-zones"))
 
 
 @dataclass(frozen=True)
@@ -344,7 +322,7 @@ def find_first_values_of_generic_drive(judge: Judge) -> Drive:
         drive = replace(judge.drive, policy=policy).copy_drive_with_options(f"--victim={victim}")
         family = replace(judge, drive=drive)
         suited, _ = fit_stage(family, STAGES[-1], values)
-        _, misfit = fit_stage(family, Stage((), is_any_write_rate), suited)
+        _, misfit = fit_stage(family, ALL_WRITE_RATES, suited)
         tried.append((misfit, index, replace(set_free_parameters_of_drive(drive, (), suited),
                                              free=drive.free)))
     return min(tried)[2]

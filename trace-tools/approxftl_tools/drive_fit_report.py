@@ -4,7 +4,7 @@
 import argparse
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,11 @@ from approxftl_tools.bench import Bench
 from approxftl_tools.drive_fit import (
     Fit,
     Judge,
-    Share,
     fit_drive,
     summarise_errors_of_held_out_points,
 )
 from approxftl_tools.drive_list import Drive
-from approxftl_tools.drive_points import FITTED, HELD, Point
+from approxftl_tools.drive_points import FITTED, HELD
 from approxftl_tools.refusal import Refusal
 from approxftl_tools.row_list import align_columns
 
@@ -57,21 +56,7 @@ def apply_profile(drive: Drive, path: Path) -> Drive:
                    policy=policy[1] if policy else drive.policy)
 
 
-def make_fit_reporter(drive: Drive, budget: int, shown: bool) -> Callable[[int, float], None]:
-    """Return a function that reports the progress of the fit."""
-    def print_fit_progress(done: int, best: float) -> None:
-        if shown:
-            sys.stderr.write(f"\r{drive.name}: evaluation {done} of about {budget}, "
-                             f"misfit {best:.1f} \033[K")
-            sys.stderr.flush()
-    return print_fit_progress
-
-
 # ---------------------------------------------------------------- text
-
-
-def describe_misfit_change(one: float | None) -> str:
-    return "\u2013" if one is None else f"{one:+.2f}"
 
 
 def fitted_parameter_rows(found: Fit) -> Iterator[list[str]]:
@@ -79,18 +64,10 @@ def fitted_parameter_rows(found: Fit) -> Iterator[list[str]]:
             zip(found.drive.free, found.start, found.values, strict=True)):
         felt = ["?", "?"]
         if found.felt:
-            felt = [describe_misfit_change(way) for way in found.felt[which]]
+            felt = ["\u2013" if way is None else f"{way:+.2f}" for way in found.felt[which]]
         yield [one.name, one.format_parameter_value(before), one.format_parameter_value(after),
                f"{one.format_parameter_value(one.low)} to {one.format_parameter_value(one.high)}",
                one.format_parameter_value(one.step), *felt]
-
-
-def make_error_rows_of_fit(found: Fit) -> Iterator[list[str]]:
-    """Yield table rows with the errors of fitted and held-out points, before and after the fit."""
-    for half, pair in found.shares.items():
-        for when, share in zip(("before", "fitted"), pair, strict=True):
-            yield [half, when, str(share.points), str(share.within), f"{share.median:.2f}",
-                   f"{share.worst:.1f}", f"{share.misfit:.1f}"]
 
 
 def make_remarks_about_fit(found: Fit) -> Iterator[str]:
@@ -111,8 +88,12 @@ def make_remarks_about_fit(found: Fit) -> Iterator[str]:
 
 def format_fit_as_text(found: Fit) -> str:
     """Return the report on the fit of a drive as text."""
+    errors = [[half, when, str(share.points), str(share.within), f"{share.median:.2f}",
+               f"{share.worst:.1f}", f"{share.misfit:.1f}"]
+              for half, pair in found.shares.items()
+              for when, share in zip(("before", "fitted"), pair, strict=True)]
     tables = (((PARAMETERS, *fitted_parameter_rows(found)), [False] + [True] * 6),
-              ((SHARES, *make_error_rows_of_fit(found)), [False, False] + [True] * 5))
+              ((SHARES, *errors), [False, False] + [True] * 5))
     return f"{found.drive.name}: {found.drive.about}\n" + \
         "".join(align_columns(rows, right) for rows, right in tables) + \
         "".join(f"{note}\n" for note in make_remarks_about_fit(found)) + "\n"
@@ -122,8 +103,6 @@ def format_fit_as_text(found: Fit) -> str:
 
 
 def convert_fit_to_json(found: Fit) -> Json:
-    def convert_error_summaries_to_json(pair: tuple[Share, Share]) -> Json:
-        return dict(zip(("before", "fitted"), map(asdict, pair), strict=True))
     felt = found.felt or [(None, None)] * len(found.values)
     return {"drive": found.drive.name, "evaluations": found.evaluations,
             "interrupted": found.interrupted,
@@ -133,15 +112,19 @@ def convert_fit_to_json(found: Fit) -> Json:
                             "determined": not found.is_parameter_undetermined(which)}
                            for which, (one, before, after, (less, more)) in enumerate(zip(
                                found.drive.free, found.start, found.values, felt, strict=True))],
-            "halves": {half: convert_error_summaries_to_json(pair)
+            "halves": {half: dict(zip(("before", "fitted"), map(asdict, pair), strict=True))
                        for half, pair in found.shares.items()}}
 
 
 def fit_one_drive(judge: Judge, arguments: argparse.Namespace, path: Path | None,
                   shown: bool) -> Fit:
     """Fit a drive, write its profile, then evaluate the held-out points."""
-    found = fit_drive(judge, arguments.evaluations,
-                      make_fit_reporter(judge.drive, arguments.evaluations, shown))
+    def print_fit_progress(done: int, best: float) -> None:
+        if shown:
+            sys.stderr.write(f"\r{judge.drive.name}: evaluation {done} of about "
+                             f"{arguments.evaluations}, misfit {best:.1f} \033[K")
+            sys.stderr.flush()
+    found = fit_drive(judge, arguments.evaluations, print_fit_progress)
     if shown:
         sys.stderr.write("\n")
     if path and found.evaluations:
@@ -164,12 +147,10 @@ def fit_drives(arguments: argparse.Namespace, drives: Sequence[Drive],
     paths = new_profile_paths(free, arguments.save) if arguments.save else {}
     half = HELD if arguments.swap else FITTED
 
-    def is_point_selected_for_fit(point: Point) -> bool:
-        return arguments.only in point.title_of_measured_point()
     fits: list[Fit] = []
     for drive in free:
         judge = Judge(drive, replace(bench, progress=False), arguments.tables,
-                      is_point_selected_for_fit, half)
+                      lambda point: arguments.only in point.title_of_measured_point(), half)
         fits.append(fit_one_drive(judge, arguments, paths.get(drive.name), bench.progress))
         if command.STANDARD not in (arguments.json, arguments.html):
             sys.stdout.write(format_fit_as_text(fits[-1]))

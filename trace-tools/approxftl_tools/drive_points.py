@@ -396,20 +396,17 @@ class Table:
     def fio_load_points(self, index: int, row: Row) -> Iterator[Point]:
         kind, size, _ = row["workload"].split()
         write = "write" in kind
+        side = "write" if write else "read"
         options = ["--workload=sequential"] if "sequential" in kind else []
         fill = f"--fill={'none' if write else 'sequential'}"
         count = self.shape.request_count_for_capacity_share(0.5, int(size) << 10)
         load = Load((fill, *options, f"--write-share={format_percent_option(float(write))}",
                      f"--size={int(size) << 10}", f"--depth={row['queue_depth']}",
                      f"--requests={min(count, 200000)}"))
-
-        def format_requests_in_thousands(result: Json) -> float:
-            return requests_per_s(result, "write" if write else "read") / 1e3
-
         yield from self.measured_points(index, row, row["workload"], load, row["workload"],
                                         float(row["queue_depth"]),
-                                        [("thousand/s", "kiops", 0.05,
-                                          format_requests_in_thousands)])
+                                        [("thousand/s", "kiops", 0.05, lambda result:
+                                          requests_per_s(result, side) / 1e3)])
 
 
 READERS: dict[str, Callable[[Table, int, Row], Iterator[Point]]] = {

@@ -88,26 +88,11 @@ def sort_operations_host_first(events: Iterable[Json]) -> list[str]:
                                             operations.index(kind.split()[0])))
 
 
-def time_span_of_operation(event: Json, begin: float, names: dict[int, int]) -> Span:
-    where = event["args"]
-    text = (f"{event['name']}, {event['cat']}, block {where['block']}, page {where['page']}"
-            f"{', resumed' if where.get('resumed') else ''}")
-    start = event["ts"] - begin
-    return Span(names[event["tid"]], start, start + event["dur"], operation_kind(event), text)
-
-
 def map_process_and_thread_ids_to_names(timeline: Timeline, name: str) -> dict[tuple[int, int],
                                                                                str]:
     """Return the names of processes or threads by (pid, tid)."""
     return {(event["pid"], event["tid"]): event["args"]["name"]
             for event in timeline.document["traceEvents"] if event.get("name") == name}
-
-
-def compute_length_of_drawn_timeline_us(lanes: Iterable[list[Json]]) -> float:
-    """Return the length (us) of a timeline in which each device's operations can be drawn."""
-    lengths = [events[min(TIMELINE_SPANS, len(events)) - 1]["ts"] - events[0]["ts"]
-               for events in lanes]
-    return float(min(lengths))
 
 
 def first_shown_operation(events: Sequence[Json]) -> int:
@@ -150,7 +135,9 @@ def timeline_figures(timeline: Timeline) -> list[Figure]:
         events.sort(key=lambda event: event["ts"])
     first = {pid: first_shown_operation(events) for pid, events in devices.items()}
     shown = [events[first[pid]:] for pid, events in devices.items()]
-    window = compute_length_of_drawn_timeline_us(shown) if shown else 0
+    # The length (us) in which each device's operations can be drawn.
+    window = min((one[min(TIMELINE_SPANS, len(one)) - 1]["ts"] - one[0]["ts"] for one in shown),
+                 default=0)
     order = sort_operations_host_first(event for events in devices.values() for event in events)
     policies_ = map_process_and_thread_ids_to_names(timeline, "process_name")
     threads = map_process_and_thread_ids_to_names(timeline, "thread_name")
@@ -160,8 +147,14 @@ def timeline_figures(timeline: Timeline) -> list[Figure]:
         tids = sorted({tid for process, tid in threads if process == pid}
                       | {event["tid"] for event in events})
         lanes = {tid: i for i, tid in enumerate(tids)}
-        spans = [time_span_of_operation(event, begin, lanes) for event in events[first[pid]:]
-                 if event["ts"] - begin <= window]
+        spans = []
+        for event in events[first[pid]:]:
+            start, where = event["ts"] - begin, event["args"]
+            if start <= window:
+                spans.append(Span(
+                    lanes[event["tid"]], start, start + event["dur"], operation_kind(event),
+                    f"{event['name']}, {event['cat']}, block {where['block']}, page "
+                    f"{where['page']}{', resumed' if where.get('resumed') else ''}"))
         name = policies_.get((pid, 0), f"device {pid}")
         rest = len(events) - len(spans)
         result.append(Figure(

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Figures of response times, and of the lateness of replays."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any
@@ -45,10 +45,6 @@ def mean_ratio_of_two_runs(run: Run, yardstick: Run, key: str) -> float | None:
     return found.mean if found else None
 
 
-def compute_ratios_to_first_run(runs: Sequence[Run], key: str) -> list[tuple[str, float | None]]:
-    return [(run.label, mean_ratio_of_two_runs(run, runs[0], key)) for run in runs]
-
-
 def choose_title_of_response_time(key: str) -> str:
     """Return the title of a response time, without "write response" if it is of a data class."""
     title = BY_KEY[key].title
@@ -59,7 +55,7 @@ def make_response_bars_per_run(runs: Sequence[Run], name: str, title: str,
                                responses: Sequence[str]) -> list[Figure]:
     """Return a bar plot of response times: a category for each measure, a series for each run."""
     keys = [key for key in responses if any(mean_of_measure(run, key) is not None for run in runs)]
-    columns = {key: [value for _, value in compute_ratios_to_first_run(runs, key)] for key in keys}
+    columns = {key: [mean_ratio_of_two_runs(run, runs[0], key) for run in runs] for key in keys}
     series = [(run.label, [columns[key][i] for key in keys]) for i, run in enumerate(runs)]
     labels = {run.label for run in runs}
     inputs = [one for one in list_group_names_of_runs(runs) if one not in labels]
@@ -140,11 +136,6 @@ def quantile_curve(times_us: Any) -> tuple[list[float], list[float]]:
     return list(np.percentile(times_us, shares)), list(shares)
 
 
-def can_curves_use_log_axis(curves: Iterable[tuple[str, Sequence[float], Sequence[float]]]) -> bool:
-    """Tell whether a logarithmic time axis is possible: buffered requests may take no time."""
-    return all(x > 0 for _, xs, _ in curves for x in xs)
-
-
 def compute_percentages_of_slower_requests(times_us: Sequence[float], shares: Sequence[float]
                                            ) -> tuple[list[float], list[float]]:
     """Return response times and the percentages of slower requests, up to the slowest request."""
@@ -213,8 +204,10 @@ def make_response_distribution_figure(inputs: Inputs, kind: str) -> Figure | Non
     every = [curve for found in panels.values() for curve in found]
     if not every:
         return None
-    plots = [(name, Curves(TIME_LABEL, f"% of {kind}s that took longer", found,
-                           log_x=can_curves_use_log_axis(every), log_y=True, steps=True))
+    # A logarithmic axis has no place for a time of 0, which buffered requests may take.
+    log_x = all(x > 0 for _, xs, _ in every for x in xs)
+    plots = [(name, Curves(TIME_LABEL, f"% of {kind}s that took longer", found, log_x=log_x,
+                           log_y=True, steps=True))
              for name, found in panels.items()]
     return Figure(f"cdf-{kind}", f"Response times of {kind}s, distribution",
                   f"How many of the {kind}s took longer, by powers of ten, so that the tail is "

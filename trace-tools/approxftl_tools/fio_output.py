@@ -330,17 +330,6 @@ def parse_fio_document(path: Path) -> Json:
     return document
 
 
-def read_fio_document(path: Path) -> Json:
-    """Return the document of an input file, which no output may overwrite."""
-    CLAIMS.claim_input(path)
-    return parse_fio_document(path)
-
-
-def read_fio_jobs(path: Path, document: Json) -> list[Job]:
-    return [Job(path, int(job["groupid"]), str(job["jobname"]), Options(document, job), job)
-            for job in document["jobs"]]
-
-
 class History:
     """The state of the drive, derived from the jobs that ran so far."""
 
@@ -393,10 +382,15 @@ def add_load_if_drive_state_is_known(output: Output, history: History, load: Mea
 def read_fio_files(paths: Sequence[Path], capacity: int = 0) -> Output:
     """Read fio's output files in the order in which their jobs ran."""
     output = Output()
-    documents = {path: read_fio_document(path) for path in paths}
+    documents = {}
+    for path in paths:
+        CLAIMS.claim_input(path)
+        documents[path] = parse_fio_document(path)
     with refuse_malformed_documents(paths):
         ordered = sorted(documents, key=lambda path: int(documents[path]["timestamp"]))
-        jobs = {path: read_fio_jobs(path, documents[path]) for path in ordered}
+        jobs = {path: [Job(path, int(job["groupid"]), str(job["jobname"]),
+                           Options(documents[path], job), job) for job in documents[path]["jobs"]]
+                for path in ordered}
         history = History(capacity, [job for path in ordered for job in jobs[path]])
         output.capacity = history.capacity
         for path in ordered:

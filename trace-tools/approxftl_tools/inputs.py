@@ -226,12 +226,6 @@ def add_timeline(inputs: Inputs, path: Path, document: Json) -> None:
                                      path))
 
 
-def add_replay(inputs: Inputs, path: Path, document: Json) -> None:
-    inputs.replays.append(Run(add_interruption_to_run_label(path.stem, document), path.stem,
-                              document,
-                              document, path))
-
-
 def add_fio_result(inputs: Inputs, path: Path, document: Json) -> None:
     jobs = document.get("jobs")
     if not isinstance(jobs, list) or not jobs:
@@ -267,7 +261,8 @@ def add_json_document(inputs: Inputs, path: Path, document: Any) -> None:
         if not document["devices"]:
             raise Refusal(f"{path}: a list of devices, with none in it")
     elif "fidelity" in document or "replay" in document:
-        add_replay(inputs, path, document)
+        inputs.replays.append(Run(add_interruption_to_run_label(path.stem, document), path.stem,
+                                  document, document, path))
     elif "app" in document:
         label = path.name.removesuffix(".json").removesuffix(".app")
         inputs.programs.append(Run(label, str(document["app"]), document, document, path))

@@ -117,15 +117,6 @@ def fio_latencies(output: Json) -> dict[str, float]:
     return found
 
 
-def fio_latency_line(title: str, columns: Sequence[Mapping[str, Mapping[str, float]]]) -> Line:
-    """Return a line of a latency: for each column its mean over the column's runs."""
-    repeated = [{run: found[title] for run, found in column.items() if title in found}
-                for column in columns]
-    values = [sum(runs.values()) / len(runs) if runs else None for runs in repeated]
-    return Line(title, values, [value_with_unit("ns", value) for value in values],
-                repeated if max(map(len, repeated)) > 1 else ())
-
-
 def fio_latency_table(outputs: Sequence[Run]) -> Table:
     """Return a table of the latencies of several fio outputs; a column has repeated runs."""
     columns: dict[str, dict[str, dict[str, float]]] = {}
@@ -134,9 +125,14 @@ def fio_latency_table(outputs: Sequence[Run]) -> Table:
         columns.setdefault(name, {})[one.label.removeprefix(name)] = fio_latencies(one.data)
     titles = dict.fromkeys(title for column in columns.values() for found in column.values()
                            for title in found)
-    return Table("Latencies by fio", list(columns),
-                 [fio_latency_line(title, list(columns.values())) for title in titles],
-                 [str(one.path) for one in outputs])
+    lines = []
+    for title in titles:
+        repeated = [{run: found[title] for run, found in column.items() if title in found}
+                    for column in columns.values()]
+        values = [sum(runs.values()) / len(runs) if runs else None for runs in repeated]
+        lines.append(Line(title, values, [value_with_unit("ns", value) for value in values],
+                          repeated if max(map(len, repeated)) > 1 else ()))
+    return Table("Latencies by fio", list(columns), lines, [str(one.path) for one in outputs])
 
 
 # ---------------------------------------------------------------- devices

@@ -79,16 +79,12 @@ def move_output_into_place(content: Path, target: Path, old: os.stat_result | No
     except OSError as error:
         if old is None or error.errno not in IRREPLACEABLE:
             raise
-        overwrite_output_in_place(content, target)
-
-
-def overwrite_output_in_place(content: Path, target: Path) -> None:
-    """Overwrite an output file that a rename cannot replace."""
-    try:
-        copy_temporary_file_to_output(content, target, False)
-    except OSError as error:
-        raise Refusal(f"{target}: can be neither replaced nor written: {error.strerror}; what was "
-                      "there may be lost") from error
+        # A rename cannot replace it, so overwrite it in place.
+        try:
+            copy_temporary_file_to_output(content, target, False)
+        except OSError as failed:
+            raise Refusal(f"{target}: can be neither replaced nor written: {failed.strerror}; what "
+                          "was there may be lost") from failed
 
 
 def temporary_directory(target: Path | None, old: os.stat_result | None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from approxftl_tools.figure import Cell, Dots, Figure, number_as_text
+from approxftl_tools.figure import Dots, Figure, number_as_text
 from approxftl_tools.refusal import Refusal
 from approxftl_tools.svg import WIDTH, figure_as_svg
 
@@ -33,11 +33,6 @@ def split_table_cell_into_value_and_ratio(cell: str) -> tuple[str, str]:
     return (found[1], found[2]) if found else (cell, "")
 
 
-def format_table_cell(value: Cell) -> str:
-    """Return the text of a table's cell; a line does not break between a number and its "%"."""
-    return number_as_text(value, 6).replace(" %", "\u00a0%")
-
-
 @cache
 def template_environment() -> Any:
     """Return Jinja's environment with the page templates; it escapes all data."""
@@ -48,7 +43,9 @@ def template_environment() -> Any:
     found = library.Environment(
         loader=library.FileSystemLoader(HERE / "templates"), autoescape=True, trim_blocks=True,
         lstrip_blocks=True, undefined=library.StrictUndefined)
-    found.filters |= {"cell": format_table_cell, "apart": split_table_cell_into_value_and_ratio,
+    # A line of a table's cell does not break between a number and its "%".
+    found.filters |= {"cell": lambda value: number_as_text(value, 6).replace(" %", "\u00a0%"),
+                      "apart": split_table_cell_into_value_and_ratio,
                       "address": lambda text: quote(text, safe=PLAIN)}
     return found
 

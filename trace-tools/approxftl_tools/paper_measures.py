@@ -15,23 +15,16 @@ def counter_of_run(run: Json, name: str) -> float:
     return float(run["counters"][name])
 
 
+def quotient_of_counters(run: Json, dividend: str, divisor: str) -> float | None:
+    return compute_scaled_quotient(counter_of_run(run, dividend), counter_of_run(run, divisor))
+
+
 def response_mean_ns(run: Json) -> float | None:
     """Return the mean response time of reads and writes together."""
     both = [get_json_value_at_key_path(run, "timing", f"{kind}_response")
             for kind in ("read", "write")]
     return compute_scaled_quotient(sum(one["sum_ns"] for one in both),
                                    sum(one["count"] for one in both))
-
-
-def mean_program_energy(run: Json) -> float | None:
-    return compute_scaled_quotient(counter_of_run(run, "program_energy_pj"),
-                                   counter_of_run(run, "array_programs"))
-
-
-def compute_ratio_of_erases_to_wear(run: Json) -> float | None:
-    """Return how many erases of the run wear a block as much as one full-voltage erase."""
-    return compute_scaled_quotient(run["blocks"]["erase_count"]["mean"],
-                                   run["blocks"]["wear"]["mean"])
 
 
 def count_relocated_units(run: Json) -> float:
@@ -46,69 +39,12 @@ def count_pages_consumed_by_host_writes(run: Json) -> float:
                  - count_relocated_units(run))
 
 
-def count_pages_consumed_by_all_writes(run: Json) -> float:
-    """Return the pages that host writes and relocation consumed."""
-    return count_pages_consumed_by_host_writes(run) + count_relocated_units(run)
-
-
 def count_pages_written_to_devices(run: Json) -> float:
     """Return the pages that were written to a device, or to all members of a RAID array."""
     raid = run.get("raid")
     if raid:
         return float(raid["data_write_units"] + raid["parity_write_units"])
     return counter_of_run(run, "host_write_units")
-
-
-def writes_per_erase(run: Json) -> float | None:
-    """Return the pages written per erase."""
-    return compute_scaled_quotient(count_pages_written_to_devices(run),
-                                   counter_of_run(run, "array_erases"))
-
-
-def gc_time_ns(run: Json) -> float:
-    """Return the flash time (ns) of relocation and erases."""
-    return (counter_of_run(run, "array_program_ns") - counter_of_run(run, "host_program_ns")
-            + counter_of_run(run, "array_erase_ns"))
-
-
-def compute_ratio_of_parity_to_user_writes(run: Json) -> float | None:
-    """Return parity writes as a percentage of user writes."""
-    return compute_scaled_quotient(get_json_value_at_key_path(run, "raid", "parity_write_units"),
-                                   counter_of_run(run, "host_write_units"), 100)
-
-
-def count_pages_of_half_approximate_blocks(run: Json) -> float:
-    """Return the pages of ApproxFTL's checkerboard blocks; half of these pages are approximate."""
-    return 2 * float(run["mode_pages"]["between"])
-
-
-def count_pages_of_blocks_filled_in_two_phases(run: Json) -> float:
-    """Return the pages in ApproxFTL's phase-2 blocks: half approximate, then half precise."""
-    return 2 * float(run["mode_pages"]["after"])
-
-
-def count_pages_of_precise_blocks(run: Json) -> float:
-    """Return the pages programmed in the normal mode, in ApproxFTL's blocks of precise data."""
-    return float(run["mode_pages"]["normal"])
-
-
-def subtract_precise_from_approximate_pages(run: Json) -> float:
-    """Return ApproxFTL's approximate pages minus the precise pages in the same blocks."""
-    modes = run["mode_pages"]
-    return float(modes["reduced"] - modes["between"] - modes["after"])
-
-
-def compute_ratio_of_rewrites_to_host_accesses(run: Json) -> float | None:
-    """Return the units that the policy AGCR rewrote, in percent of the units the host accessed."""
-    return compute_scaled_quotient(counter_of_run(run, "programmed_rewrite_units"),
-                                   counter_of_run(run, "host_read_units")
-                                   + counter_of_run(run, "host_write_units"), 100)
-
-
-def compute_mean_sensing_ns(run: Json) -> float | None:
-    """Return the mean array time of a page read, including retries."""
-    return compute_scaled_quotient(counter_of_run(run, "array_read_ns"),
-                                   counter_of_run(run, "array_reads"))
 
 
 def make_queue_statistic_reader(index: int, *keys: str) -> Value:
@@ -131,19 +67,38 @@ def list_readers_of_queue_statistics() -> Iterator[tuple[str, Value]]:
 VALUES: dict[str, Value] = {
     **{measure.key: measure.value for measure in MEASURES},
     "response_mean_ns": response_mean_ns,
-    "program_energy_mean_pj": mean_program_energy,
-    "lifetime": compute_ratio_of_erases_to_wear,
+    "program_energy_mean_pj": lambda run: quotient_of_counters(run, "program_energy_pj",
+                                                               "array_programs"),
+    # How many erases of the run wear a block as much as one full-voltage erase.
+    "lifetime": lambda run: compute_scaled_quotient(run["blocks"]["erase_count"]["mean"],
+                                                    run["blocks"]["wear"]["mean"]),
     "host_pages": count_pages_consumed_by_host_writes,
     "moved_pages": count_relocated_units,
-    "consumed_pages": count_pages_consumed_by_all_writes,
-    "writes_per_erase": writes_per_erase,
-    "collection_ns": gc_time_ns,
-    "parity_percent": compute_ratio_of_parity_to_user_writes,
-    "rewrite_percent": compute_ratio_of_rewrites_to_host_accesses,
-    "sensing_mean_ns": compute_mean_sensing_ns,
-    "checkerboard": count_pages_of_half_approximate_blocks,
-    "phase_2": count_pages_of_blocks_filled_in_two_phases,
-    "precise": count_pages_of_precise_blocks,
-    "all_approximate": subtract_precise_from_approximate_pages,
+    "consumed_pages": lambda run: (count_pages_consumed_by_host_writes(run)
+                                   + count_relocated_units(run)),
+    "writes_per_erase": lambda run: compute_scaled_quotient(count_pages_written_to_devices(run),
+                                                            counter_of_run(run, "array_erases")),
+    # Flash time of relocation and erases.
+    "collection_ns": lambda run: (counter_of_run(run, "array_program_ns")
+                                  - counter_of_run(run, "host_program_ns")
+                                  + counter_of_run(run, "array_erase_ns")),
+    "parity_percent": lambda run: compute_scaled_quotient(
+        get_json_value_at_key_path(run, "raid", "parity_write_units"),
+        counter_of_run(run, "host_write_units"), 100),
+    # Units that the policy AGCR rewrote, in percent of the units that the host accessed.
+    "rewrite_percent": lambda run: compute_scaled_quotient(
+        counter_of_run(run, "programmed_rewrite_units"),
+        counter_of_run(run, "host_read_units") + counter_of_run(run, "host_write_units"), 100),
+    # Array time of a page read, including retries.
+    "sensing_mean_ns": lambda run: quotient_of_counters(run, "array_read_ns", "array_reads"),
+    # Pages of ApproxFTL's blocks: half of those in checkerboard blocks are approximate; phase-2
+    # blocks are filled with approximate data up to the half, then with precise data.
+    "checkerboard": lambda run: 2 * float(run["mode_pages"]["between"]),
+    "phase_2": lambda run: 2 * float(run["mode_pages"]["after"]),
+    "precise": lambda run: float(run["mode_pages"]["normal"]),
+    # Approximate pages minus the precise pages in the same blocks.
+    "all_approximate": lambda run: float(run["mode_pages"]["reduced"]
+                                         - run["mode_pages"]["between"]
+                                         - run["mode_pages"]["after"]),
     **dict(list_readers_of_queue_statistics()),
 }

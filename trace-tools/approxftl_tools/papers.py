@@ -36,13 +36,6 @@ class Made:
     plan: Plan
     spec: Spec
 
-    def make_sort_key_of_paper_figure(self) -> tuple[int, str]:
-        return SYSTEMS.index(self.plan.name), self.spec.name
-
-    def is_package_missing(self) -> bool:
-        """Tell whether a required Python package is missing."""
-        return "networks" in self.spec.table and not find_spec("sklearn")
-
 
 def find_paper_figures(names: Sequence[str], setting: Setting) -> list[Made]:
     """Return the figures whose names start with one of `names`; without names all figures."""
@@ -58,7 +51,7 @@ def find_paper_figures(names: Sequence[str], setting: Setting) -> list[Made]:
              for path, own in tables.items() if any(one.startswith(start) for one in own)]
     found = [Made(plan, spec) for plan in plans for spec in figure_specs(plan)
              if spec.name.startswith(start)]
-    return sorted(found, key=Made.make_sort_key_of_paper_figure)
+    return sorted(found, key=lambda one: (SYSTEMS.index(one.plan.name), one.spec.name))
 
 
 def figure_titles(names: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -74,26 +67,11 @@ def drawable_figures(names: Sequence[str], setting: Setting,
                      say: Callable[[str], None]) -> list[Made]:
     """Return the named figures, or all figures whose required Python package is installed."""
     found = find_paper_figures(names, setting)
-    lacking = [one for one in found if not names and one.is_package_missing()]
+    lacking = [one for one in found
+               if not names and "networks" in one.spec.table and not find_spec("sklearn")]
     for one in lacking:
         say(f"{one.spec.name}: left out, for lack of the Python package sklearn")
     return [one for one in found if one not in lacking]
-
-
-def reproduction_files(one: Made, store: Store, files: Sequence[Path]) -> Json:
-    """Return the runs and files that reproduce a paper's figure."""
-    return {"runs": [[point.address, point.shell_command()]
-                     for point in distinct_points(one.plan.points)],
-            "study": one.plan.path.name, "store": store.root.name,
-            "files": [path.name for path in files]}
-
-
-def describe_all_paper_figures(setting: Setting) -> Json:
-    seed = setting.more.get("seed") or setting.more["base"]["seed"]
-    return {"seeds": f"{setting.more['seeds']} seeds from {seed}; error bars are intervals of 95 %"
-            if "seeds" in setting.more else f"seed {seed}",
-            "version": command.simulator_version(), "traces": str(setting.traces or ""),
-            "length": "Full runs." if setting.full else "Short runs; FULL=1 makes longer ones."}
 
 
 def draw_paper_figure(one: Made, store: Store, folder: Path, kind: str, style: Style,
@@ -132,13 +110,21 @@ def make_figures(names: Sequence[str], setting: Setting, folder: Path, kind: str
         say(str(made[-1][2][0]))
     charts, bundle = study_report.chart_template_data([figure for _, figure, _, _ in made],
                                                       [name for *_, own in made for name in own])
-    said = [(one.plan.name, chart | reproduction_files(one, store, files))
+    said = [(one.plan.name, {
+        **chart, "study": one.plan.path.name, "store": store.root.name,
+        "runs": [[point.address, point.shell_command()]
+                 for point in distinct_points(one.plan.points)],
+        "files": [path.name for path in files]})
             for (one, _, files, _), chart in zip(made, charts, strict=True)]
     systems = [(system, [chart for _, chart in group])
                for system, group in groupby(said, key=lambda pair: pair[0])]
     # A page of some figures must not replace the page of all.
     stem = "index" if not names else names[0] if len(names) == 1 else "selection"
+    seed = setting.more.get("seed") or setting.more["base"]["seed"]
     command.write_file(folder / f"{stem}.html", render_html_page(
         "papers.html", "The papers' figures", bundle=bundle, systems=systems,
-        **describe_all_paper_figures(setting)))
+        seeds=f"{setting.more['seeds']} seeds from {seed}; error bars are intervals of 95 %"
+        if "seeds" in setting.more else f"seed {seed}",
+        version=command.simulator_version(), traces=str(setting.traces or ""),
+        length="Full runs." if setting.full else "Short runs; FULL=1 makes longer ones."))
     return folder / f"{stem}.html"

@@ -269,13 +269,6 @@ def count_flips_of_each_plane(stored: PlaneFile, precise: PlaneFile, planes: Pla
                                    for file in (stored, precise))) for place in ranges]
 
 
-def count_bit_flips_of_file(stored: PlaneFile, precise: PlaneFile) -> int:
-    """Return the number of bits that differ between two files."""
-    parts = zip(*(read_file_chunks(file.source, 0, file.source.size) for file in (stored, precise)),
-                strict=True)
-    return sum(count_differing_bits(one, other) for one, other in parts)
-
-
 def query_errors_reported_by_device(folder: Path, fd: int, require: bool) -> Json | None:
     """Return the errors that the device reports for the file; None without a device."""
     with approxftl.MountedDevice(folder, require=require) as device:
@@ -339,6 +332,8 @@ def compare_stored_with_precise_numbers(subject: Subject, setup: Json,
     rates = [by_level[level - 1] / (bits * levels.count(level)) for level in levels]
     data, original = read_tensors_from_plane_file(stored), read_tensors_from_plane_file(precise)
     share, repaired = subject.judge(setup, tensors, data)
+    parts = zip(*(read_file_chunks(file.source, 0, file.source.size) for file in files),
+                strict=True)
 
     def judge_damage_of_single_tensor(name: str) -> float:
         mixed = [one if tensor.name == name else other
@@ -349,7 +344,7 @@ def compare_stored_with_precise_numbers(subject: Subject, setup: Json,
         "parameters": setup, "device_active": told is not None,
         "inputs": {"total_bytes": stored.source.size, "approximate_bytes": bits // 8 * len(levels),
                    "flipped_bits": sum(by_level), "flipped_bits_by_level": by_level,
-                   "damaged_precise_bits": count_bit_flips_of_file(stored, precise)
+                   "damaged_precise_bits": sum(count_differing_bits(*pair) for pair in parts)
                    - sum(by_level)},
         **({"reported": told} if told else {}),
         "repaired_values": repaired,

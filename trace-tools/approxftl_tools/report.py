@@ -163,10 +163,6 @@ def draw_figures(inputs: Inputs) -> tuple[list[tuple[Kind, list[Figure]]], list[
     return found, lacking
 
 
-def is_study_folder(path: Path) -> bool:
-    return path.is_dir() and any(path.glob("*/point.json"))
-
-
 def count_inputs_and_studies(inputs: Inputs, studies: Sequence[Path]) -> str:
     """Return the numbers of input files and studies as text."""
     named = [f"results of a study in {path}" for path in studies]
@@ -227,7 +223,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     def run_report() -> int:
         args = make_report_parser().parse_args(given)
         command.CLAIMS.claim_output(args.output, "--output")
-        studies = [path for path in args.files if is_study_folder(path)]
+        studies = [path for path in args.files
+                   if path.is_dir() and any(path.glob("*/point.json"))]
         inputs = read_inputs([path for path in args.files if path not in studies])
         with command.refuse_malformed_documents(args.files):
             page_ = render_report_as_html(inputs, studies, args.title, given)

@@ -30,10 +30,6 @@ class Column:
     #: Function that returns the text of a cell; None to print the cell's value.
     said: Callable[[Row], str] | None = None
 
-    def value_as_cell_text(self, row: Row) -> str:
-        value = row[self.key]
-        return self.said(row) if self.said else "" if value is None else str(value)
-
 
 @dataclass(frozen=True)
 class Choice:
@@ -56,29 +52,21 @@ class Choice:
                 row[key] is not None, "" if row[key] is None else row[key]), reverse=falls)
         return found
 
-    def convert_list_cells_to_text(self, rows: Sequence[Row]) -> list[list[str]]:
-        """Return the rows of a list as texts; the first row has the column titles, if wanted."""
-        head = [[column.title for column in self.shown]] if self.head else []
-        return head + [[column.value_as_cell_text(row) for column in self.shown]
-                       for row in self.sort_rows_of_list(rows)]
-
-    def format_list_as_text(self, rows: Sequence[Row]) -> str:
-        return align_columns(self.convert_list_cells_to_text(rows),
-                             [column.right for column in self.shown])
-
-    def convert_list_rows_to_json(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
-        return [{column.key: row[column.key] for column in self.shown}
-                for row in self.sort_rows_of_list(rows)]
-
     def print_list_rows(self, arguments: argparse.Namespace, verb: str, argv: Sequence[str],
                         rows: Sequence[Row]) -> None:
         """Print the list, or write it as JSON."""
+        rows = self.sort_rows_of_list(rows)
         if arguments.json:
-            command.write_json_document(arguments.json,
-                                        {**command.make_common_keys_of_json_documents(verb, argv),
-                                         "rows": self.convert_list_rows_to_json(rows)})
-        else:
-            sys.stdout.write(self.format_list_as_text(rows))
+            command.write_json_document(
+                arguments.json,
+                {**command.make_common_keys_of_json_documents(verb, argv),
+                 "rows": [{column.key: row[column.key] for column in self.shown} for row in rows]})
+            return
+        cells = [[column.said(row) if column.said else
+                  "" if row[column.key] is None else str(row[column.key])
+                  for column in self.shown] for row in rows]
+        head = [[column.title for column in self.shown]] if self.head else []
+        sys.stdout.write(align_columns(head + cells, [column.right for column in self.shown]))
 
 
 def align_columns(cells: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> str:

@@ -53,15 +53,6 @@ def mean_of_values(values: Sequence[Any]) -> Any:
     return first
 
 
-def average_runs_that_differ_in_seed(runs: Sequence[Run]) -> Run:
-    """Return the mean of runs that differ in their seeds."""
-    first = runs[0]
-    data = {**mean_of_values([run.data for run in runs]), "seed": first.data["seed"]}
-    return replace(first, label=add_interruption_to_run_label(first.policy, data),
-                   group=first.path.stem,
-                   data=data, seeds={run.data["seed"]: run.data for run in runs})
-
-
 def average_runs_over_seeds(inputs: Inputs) -> Inputs:
     """Replace runs that differ only in their seeds by their mean.
 
@@ -77,7 +68,14 @@ def average_runs_over_seeds(inputs: Inputs) -> Inputs:
                                    key=lambda run: order[make_run_key_without_seed(run)]),
                             key=make_run_key_without_seed):
         same = list(found)
-        runs += [average_runs_that_differ_in_seed(same)] if "seed" in same[0].data else same
+        first = same[0]
+        if "seed" not in first.data:
+            runs += same
+            continue
+        data = {**mean_of_values([run.data for run in same]), "seed": first.data["seed"]}
+        runs.append(replace(first, label=add_interruption_to_run_label(first.policy, data),
+                            group=first.path.stem, data=data,
+                            seeds={run.data["seed"]: run.data for run in same}))
     if any(run.seeds for run in runs):
         make_run_group_names_unique(runs)
         make_labels_unique(runs)

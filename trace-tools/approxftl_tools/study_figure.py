@@ -430,12 +430,6 @@ def make_marks_and_unit(plan: Plan, spec: Spec, groups: Sequence[Group]) -> tupl
     return list(make_marks_of_study_means(spec, found, scale)), unit
 
 
-def draw_reference_line(spec: Spec) -> float | None:
-    """Return the reference mean that other means are compared with; None without a reference."""
-    change = spec.get_value_or_default_of_figure_key("change")
-    return 1.0 if spec.relative_to and change == "ratio" else None
-
-
 def repeat_published_marks_in_panels(facets: Sequence[str],
                                      others: Sequence[Mark]) -> Iterator[Mark]:
     """Yield the published marks; a mark that names no facet (panel) occurs in each facet."""
@@ -459,8 +453,11 @@ def draw_figure_of_study(plan: Plan, spec: Spec, groups: Sequence[Group],
              *repeat_published_marks_in_panels(facets,
                                                [*make_marks_of_published_values(spec),
                                                 *list_stored_network_accuracies(spec, reports)]))
+    # Ratios are compared with a line at the mean of the reference.
+    change = spec.get_value_or_default_of_figure_key("change")
+    level = 1.0 if spec.relative_to and change == "ratio" else None
     return Figure(spec.name, heading, said or spec.figure_spec_as_text(), Means(
         kind, x_label, y_label, facets, tuple(dict.fromkeys(mark.series for mark in every)), xs,
-        every, draw_reference_line(spec), spec.get_value_or_default_of_figure_key("x_scale")
+        every, level, spec.get_value_or_default_of_figure_key("x_scale")
                                                                                 == "log",
         spec.get_value_or_default_of_figure_key("scale") == "log"))

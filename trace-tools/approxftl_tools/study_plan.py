@@ -312,11 +312,6 @@ def derive_seeds(master: int, count: int) -> list[Value]:
             for number in range(count)]
 
 
-def is_point_excluded(varied: dict[str, Value], rules: list[dict[str, Any]]) -> bool:
-    return any(all(str(varied[key]) in values_as_strings(value) for key, value in rule.items())
-               for rule in rules)
-
-
 def command_arguments(options: dict[str, Value], streams: Streams) -> Iterator[str]:
     """Yield options as command line arguments; file names are relative to the study's file."""
     for key, value in options.items():
@@ -344,16 +339,6 @@ def input_files(arguments: tuple[str, ...]) -> Iterator[tuple[str, str]]:
             if not Path(value).is_file():
                 raise Refusal(f"{value}: no such file, but a study needs it", NOT_FOUND)
             yield value, cached_file_digest(Path(value))
-
-
-def iterate_combinations_of_axis_values(document: dict[str, Any], varying: dict[str, list[Value]]
-                                        ) -> Iterator[dict[str, Value]]:
-    """Yield the points of a study; the last axis varies fastest."""
-    rules = document.get("exclude", [])
-    for values in itertools.product(*varying.values()):
-        varied = dict(zip(varying, values, strict=True))
-        if not is_point_excluded(varied, rules):
-            yield varied
 
 
 def was_process_killed(status: int) -> bool:
@@ -498,8 +483,14 @@ def read_study(path: Path, program: Path, seeds: int = 0, files: dict[str, Path]
     own = identify_simulator(program)
     streams = Streams(path, program, setting, document.get("synth"), files)
     streams.check_synth_options()
+    excluded = document.get("exclude", [])
+    # The last axis varies fastest.
+    combinations = (dict(zip(varying, values, strict=True))
+                    for values in itertools.product(*varying.values()))
     points = [make_point_of_axis_values(document, varied, own, streams)
-              for varied in iterate_combinations_of_axis_values(document, varying)]
+              for varied in combinations
+              if not any(all(str(varied[key]) in values_as_strings(value)
+                             for key, value in rule.items()) for rule in excluded)]
     if not points:
         raise Refusal(f"{path}: every point is excluded", USAGE)
     rules = replace(rules, yardstick=find_reference_value(path, points, rules.yardstick.value))

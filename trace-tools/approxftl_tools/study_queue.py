@@ -92,20 +92,15 @@ def command_list_path(queue: Queue) -> Path:
     return queue.path.with_name(f"{queue.path.name}.manifest")
 
 
-def job_array_script(queue: Queue, points: int) -> str:
-    """Return the script of a job array that runs a given number of commands."""
-    return SCRIPT.format(
-        name=re.sub(r"[^A-Za-z0-9._-]", "-", queue.name),
-        last=max(0, -(-points // queue.chunk) - 1),
-        time=queue.time, points=points, chunk=queue.chunk,
-        manifest=shlex.quote(str(command_list_path(queue).absolute())))
-
-
 def write_job_array(queue: Queue, points: Sequence[Point], store: Store) -> None:
     """Write the script of a job array, and the list of its commands."""
     lines = make_commands_that_store_results(points, store)
     write_file(command_list_path(queue), "".join(f"{line}\n" for line in lines))
-    write_file(queue.path, job_array_script(queue, len(lines)))
+    write_file(queue.path, SCRIPT.format(
+        name=re.sub(r"[^A-Za-z0-9._-]", "-", queue.name),
+        last=max(0, -(-len(lines) // queue.chunk) - 1),
+        time=queue.time, points=len(lines), chunk=queue.chunk,
+        manifest=shlex.quote(str(command_list_path(queue).absolute()))))
 
 
 @dataclass

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Write a page of a study: summary, figures, tables."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean
 
@@ -21,22 +21,15 @@ from approxftl_tools.study_table import (
 )
 
 
-def list_ratios_to_reference_value(groups: Sequence[Group], yardstick: Yardstick, measure: str
-                    ) -> Iterator[tuple[str, Estimate]]:
-    """Yield each policy (or axis value) with the mean ratio of its measure to the reference."""
-    for group in groups:
-        base = find_group_with_reference_value(group, groups, yardstick)
-        found = group.estimate_ratio_to_group(base, measure) if base and base is not group else None
-        if found:
-            yield str(group.varied[yardstick.axis]), found
-
-
 def collect_ratios_by_policy(groups: Sequence[Group], yardstick: Yardstick, measure: str
                              ) -> dict[str, list[Estimate]]:
     """Return the mean ratios of a measure to the reference, by policy (or axis value)."""
     by_policy: dict[str, list[Estimate]] = {}
-    for policy, one in list_ratios_to_reference_value(groups, yardstick, measure):
-        by_policy.setdefault(policy, []).append(one)
+    for group in groups:
+        base = find_group_with_reference_value(group, groups, yardstick)
+        found = group.estimate_ratio_to_group(base, measure) if base and base is not group else None
+        if found:
+            by_policy.setdefault(str(group.varied[yardstick.axis]), []).append(found)
     return by_policy
 
 

@@ -112,20 +112,15 @@ def group_points_ignoring_seed(plan: Plan, store: Store) -> list[Group]:
     return list(found.values())
 
 
-def find_options_common_to_points(command: str, varied: dict[str, Value]) -> str:
-    """Return the part of the simulator's command that all points of a study share."""
-    own = {f"--{key}={value}" for key, value in varied.items()}
-    return shlex.join(word for word in shlex.split(command) if word not in own)
-
-
 def group_folder_results_ignoring_seed(root: Path) -> dict[str, list[Group]]:
     """Return the seed groups of all results below a folder, by the fixed options of the points."""
     found: dict[str, dict[Key, Group]] = {}
     for path in sorted(root.glob("*/point.json")):
         with refuse_malformed_documents([path]):
             known = json.loads(path.read_text("utf-8"))
-            groups = found.setdefault(find_options_common_to_points(known["command"],
-                                                                    known["varied"]), {})
+            own = {f"--{key}={value}" for key, value in known["varied"].items()}
+            rest = shlex.join(word for word in shlex.split(known["command"]) if word not in own)
+            groups = found.setdefault(rest, {})
         result = path.with_name("result.json")
         if result.exists():
             group_runs_ignoring_seed(groups, known["varied"], result, read_result_file(result))

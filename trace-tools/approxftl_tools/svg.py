@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from html import escape
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 from approxftl_tools.figure import (
@@ -24,7 +24,6 @@ from approxftl_tools.figure import (
     Means,
     Panel,
     Panels,
-    Plot,
     Spans,
     axis_tick_text,
     list_names_and_panels_of_plot,
@@ -142,18 +141,13 @@ def css_class_of_series(plot: Panel | Grid | Spans, index: int) -> str:
     return f"{own.palette}{own.index}{PALER[own.shade]}"
 
 
-def css_class_of_line(plot: Panel, index: int) -> str:
-    """Return the CSS class of a line's colour."""
-    own = series_colour(plot, index)
-    return f"{LINES[own.palette]}{own.index}{DASHED[own.shade]}"
-
-
 def draw_outlined_line(way: str, said: str, plot: Panel, index: int) -> str:
     """Return a curve as an SVG line drawn over a wider, darker line that looks like its edge."""
     own = series_colour(plot, index)
-    edge = f"{EDGES[own.palette]}{own.index}{DASHED[own.shade]}"
+    edge, line = (f"{letters[own.palette]}{own.index}{DASHED[own.shade]}"
+                  for letters in (EDGES, LINES))
     return (svg_element("path", d=way, class_=f"curve under {edge}")
-            + svg_element("path", said, d=way, class_=f"curve {css_class_of_line(plot, index)}"))
+            + svg_element("path", said, d=way, class_=f"curve {line}"))
 
 
 def css_class_of_legend_entry(word: str, plot: Grid) -> str:
@@ -240,16 +234,6 @@ def bar_element(plot: Bars, series: int, category: int, x: float, width: float, 
                        class_=css_class_of_series(plot, series))
 
 
-def bar_value_text(value: float, x: float, width: float, area: Area, scale: Sequence[float]) -> str:
-    """Return a text with a bar's value beyond the bar's end; empty if the bar is too narrow."""
-    text = number_as_text(value, 3)
-    if SMALL_LETTER * len(text) > width:
-        return ""
-    y = area.y_of_value(value, scale)
-    return text_element(text, x + width / 2, y - ABOVE if value >= 0 else y + 3 * ABOVE,
-                        class_="value")
-
-
 def bar_positions(plot: Bars, area: Area) -> tuple[float, list[list[float]]]:
     """Return the width of bars, and their left ends by category and series."""
     slot = (area.right - area.left) / max(1, len(plot.categories))
@@ -301,16 +285,6 @@ def draw_bars_by_series(plot: Bars, area: Area, scale: Sequence[float]) -> Itera
                                    series_colour(plot, j), f"{j}-{area.left:.0f}-{area.top:.0f}")
 
 
-def label_bars_with_values(plot: Bars, area: Area, scale: Sequence[float]) -> Iterator[str]:
-    """Yield a text element with the value of each bar, unless the bars are stacked."""
-    width, places = bar_positions(plot, area)
-    for i, lefts in enumerate(places):
-        for left, (_, values) in zip(lefts, plot.series, strict=True):
-            value = values[i]
-            if value is not None and not plot.stacked:
-                yield bar_value_text(value, left, width, area, scale)
-
-
 def category_names(names: Sequence[str], area: Area) -> tuple[list[str], float]:
     """Return the names below bars, slanted if they are long, and their height."""
     slot = (area.right - area.left) / max(1, len(names))
@@ -334,7 +308,17 @@ def draw_bars(plot: Bars, area: Area, scale: Sequence[float]) -> tuple[list[str]
     if plot.mark is not None:
         y = area.y_of_value(plot.mark, scale)
         parts.append(svg_element("line", x1=area.left, x2=area.right, y1=y, y2=y, class_="mark"))
-    return [*parts, *label_bars_with_values(plot, area, scale)], area.bottom + room
+    width, places = bar_positions(plot, area)
+    values = [(left, value) for i, lefts in enumerate(places)
+              for left, (_, row) in zip(lefts, plot.series, strict=True)
+              if not plot.stacked and (value := row[i]) is not None]
+    for left, value in values:
+        text, y = number_as_text(value, 3), area.y_of_value(value, scale)
+        # The text stands beyond the end of its bar; a bar that is too narrow has none.
+        if SMALL_LETTER * len(text) <= width:
+            parts.append(text_element(text, left + width / 2,
+                                      y - ABOVE if value >= 0 else y + 3 * ABOVE, class_="value"))
+    return parts, area.bottom + room
 
 
 # ---------------------------------------------------------------- dots
@@ -372,10 +356,6 @@ def dot_element(plot: Dots, index: int, about: str, one: Estimate, y: float,
     line = f"M{format_px(low)} {format_px(y)}H{format_px(high)}"
     return (draw_outlined_line(line, said, plot, index)
             + svg_element("circle", said, cx=x, cy=y, r=5, class_=css_class_of_series(plot, index)))
-
-
-def compute_height_of_dot_plot(plot: Dots) -> float:
-    return LINE * (1 + len(plot.series)) * max(1, len(plot.categories))
 
 
 def draw_dots(plot: Dots, place: Area, scale: Sequence[float], log: bool) -> tuple[list[str],
@@ -681,7 +661,8 @@ def make_panel_drawing_functions(plots: Sequence[Panel]) -> tuple[Drawing, Calla
         return lambda plot, area: draw_bars(plot, area, scale), lambda plot: PLOT_HEIGHT
     if isinstance(first, Dots):
         own, log = scale_of_dot_axis([one for one in plots if isinstance(one, Dots)])
-        return lambda plot, area: draw_dots(plot, area, own, log), compute_height_of_dot_plot
+        return (lambda plot, area: draw_dots(plot, area, own, log),
+                lambda plot: LINE * (1 + len(plot.series)) * max(1, len(plot.categories)))
     if isinstance(first, Means):
         both = compute_study_plot_scales([one for one in plots if isinstance(one, Means)])
         return lambda plot, area: draw_plot_of_means(plot, area, *both), lambda plot: PLOT_HEIGHT
@@ -729,15 +710,6 @@ def draw_panels(plot: Panel | Panels) -> tuple[str, float]:
 
 
 # ---------------------------------------------------------------- grids
-
-
-def group_adjacent_cells_of_one_colour(classes: Sequence[str]) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and CSS class of each run of cells with one colour in a map's row."""
-    begin = 0
-    for i in range(1, len(classes) + 1):
-        if i == len(classes) or classes[i] != classes[begin]:
-            yield begin, i, classes[begin]
-            begin = i
 
 
 def grid_legend(plot: Grid, low: float, high: float) -> tuple[str, float]:
@@ -802,12 +774,12 @@ def draw_grid(plot: Grid) -> tuple[str, float]:
     tall = max(4.0, min(24.0, 320 / max(1, len(plot.row_names))))
     cells: dict[str, list[Box]] = {}
     for i, row in enumerate(plot.cells):
-        for begin, end, klass in group_adjacent_cells_of_one_colour([css_class_of_grid_cell(v, plot,
-                                                                                            low,
-                                                                                            high)
-                                                                     for v in row]):
+        begin = 0
+        for klass, run in groupby(css_class_of_grid_cell(v, plot, low, high) for v in row):
+            count = len(list(run))
             cells.setdefault(klass, []).append(
-                (LEFT + wide * begin, top + tall * i, wide * (end - begin), tall))
+                (LEFT + wide * begin, top + tall * i, wide * count, tall))
+            begin += count
     # Edges are at most a quarter of a cell wide.
     area = svg_element("g", "".join(boxes_as_path("", boxes, klass, stroke_width=min(1.0, wide / 4))
                                     for klass, boxes in cells.items()),
@@ -849,15 +821,11 @@ def draw_timeline_spans(plot: Spans) -> tuple[str, float]:
     return "".join(parts), place.bottom + 42
 
 
-def draw_plot(plot: Plot) -> tuple[str, float]:
-    if isinstance(plot, Grid):
-        return draw_grid(plot)
-    return draw_timeline_spans(plot) if isinstance(plot, Spans) else draw_panels(plot)
-
-
 def figure_as_svg(figure: Figure) -> str:
-    body, height = draw_plot(figure.plot)
-    name = figure.name
+    name, plot = figure.name, figure.plot
+    body, height = (draw_grid(plot) if isinstance(plot, Grid)
+                    else draw_timeline_spans(plot) if isinstance(plot, Spans)
+                    else draw_panels(plot))
     said = (svg_element("title", escape(figure.title), id=f"{name}-title")
             + svg_element("desc", escape(figure.description), id=f"{name}-desc"))
     return svg_element("svg", said + body.replace(FIGURE, name), role="img",

@@ -137,16 +137,11 @@ class Writer:
         self.zones = draw.choice(len(zones), count, p=zones / zones.sum())
         self.draw = draw
 
-    def does_write_create_extent(self, zone: int) -> bool:
-        if not self.places.first:
-            return True
-        return self.new > 0 and (not self.places.zones[zone] or
-                                 self.draw.random() < self.new / self.left)
-
     def choose_extent_of_write(self, number: int, t_ns: int) -> int:
         self.places.move_extents_to_older_zones(t_ns)
         zone = int(self.zones[number])
-        new = self.does_write_create_extent(zone)
+        new = not self.places.first or (self.new > 0 and (
+            not self.places.zones[zone] or self.draw.random() < self.new / self.left))
         self.left -= 1
         if not new:
             return self.places.pick_extent_of_zone(zone, self.draw.random())

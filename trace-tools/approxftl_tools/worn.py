@@ -264,13 +264,6 @@ def read_study(path: Path) -> list[argparse.Namespace]:
     return found
 
 
-def package_versions(stack: Stack) -> dict[str, str]:
-    """Return the versions of the packages that a stack needs."""
-    told = Children().run_program(["dpkg-query", "-W", "-f", "${Package} ${Version}\n",
-                                   *stack.packages])[1]
-    return dict(line.split(" ", 1) for line in told.splitlines())
-
-
 def make_record_of_unfinished_matrix_cell(plan: Plan, error: str, note: str, said: str) -> Json:
     """Return the record of a cell (STACK/LIFE) whose guest died or, with `error`, was not run."""
     outcome = FAILED_CELL if error else Outcome.CRASHED.value
@@ -312,7 +305,9 @@ def run_matrix_cell_in_virtual_machine(plan: Plan, children: Children) -> Json:
     if found["error"]:
         found["outcome"] = FAILED_CELL
     found["again"] = plan.make_command_to_run_matrix_cell()
-    found["versions"] = package_versions(plan.stack)
+    told = Children().run_program(["dpkg-query", "-W", "-f", "${Package} ${Version}\n",
+                                   *plan.stack.packages])[1]
+    found["versions"] = dict(line.split(" ", 1) for line in told.splitlines())
     return found
 
 

@@ -199,13 +199,6 @@ class Child:
         self.step = " ".join(words[:2])
         self.rest = b""
 
-    def tell_workload_to_write_transaction(self) -> None:
-        """Ask the workload's process to write a transaction."""
-        assert self.process.stdin
-        with suppress(BrokenPipeError):
-            self.process.stdin.write(b"\n")
-            self.process.stdin.flush()
-
     def read_line_words_of_workload(self) -> list[str]:
         """Return the words of the process's next line; an empty list if the process has ended."""
         assert self.process.stdout
@@ -514,7 +507,10 @@ class Cell:
         numbers = iter([*self.numbers, TRANSACTIONS + 1])
         while not self.is_cut:
             self.execute_due_fault_events(next(numbers))
-            writer.tell_workload_to_write_transaction()
+            assert writer.process.stdin
+            with suppress(BrokenPipeError):
+                writer.process.stdin.write(b"\n")
+                writer.process.stdin.flush()
             line = writer.read_line_words_of_workload()
             if not line or line[0] != "begin":
                 break
@@ -588,11 +584,6 @@ class Cell:
             for one in shown]})
         self.findings += found
 
-    def record_refused_read_of_all_objects(self, name: str, why: str) -> None:
-        """Count all objects as refused: the stack did not start, or reading is impossible."""
-        self.count_outcomes_of_object_reads(name, [Finding(key, Outcome.REFUSED, why)
-                                                   for key in self.ledger.object_names()])
-
     # ------------------------------------------------------------ the cell
 
     def unmount_stack(self) -> None:
@@ -663,7 +654,9 @@ class Cell:
                 (TRACEFS / "trace").write_text("")
         self.execute_due_fault_events("unmounted")
         if why := self.mount_stack():
-            self.record_refused_read_of_all_objects("mounted again", why)
+            self.count_outcomes_of_object_reads(
+                "mounted again", [Finding(key, Outcome.REFUSED, why)
+                                  for key in self.ledger.object_names()])
             self.unmount_stack()
             self.repair_stack()
             return

@@ -157,22 +157,15 @@ static void write_process_name(struct trace_output *output, const struct trace_r
 			  bytes, sizeof(bytes));
 }
 
-static u8 find_level_digit_of_class(const struct trace_output *output, u32 class)
-{
-	u8 level = TRACE_PRECISE;
-
-	if (class < output->classes)
-		aftl_find_quality_level_by_name(output->class_names[class], &level);
-	return level;
-}
-
 static void write_class_note(struct trace_output *output, const struct trace_request *request)
 {
 	static const char *const levels[TRACE_CLASSES] = { "", "", " 2", " 3" };
-	u8 level = find_level_digit_of_class(output, request->class);
+	u8 level = TRACE_PRECISE;
 	char note[NOTE_SIZE];
 	int length;
 
+	if (request->class < output->classes)
+		aftl_find_quality_level_by_name(output->class_names[request->class], &level);
 	if (request->op != AFTL_OP_WRITE || (!level && request->by == TRACE_BY_NOBODY))
 		return;
 	length = scnprintf(note, sizeof(note), "approxftl write %llu %llu %s %s%s",
@@ -185,19 +178,14 @@ static void write_class_note(struct trace_output *output, const struct trace_req
 			  note, (u16)length);
 }
 
-/* blktrace version 7 records no write-zeroes, no parts of sectors, and no sizes above 32 bits. */
-static bool does_request_fit_blktrace(const struct trace_request *request)
-{
-	return request->op != AFTL_OP_WRITE_ZEROES && request->offset % TRACE_SECTOR == 0 &&
-	       request->bytes % TRACE_SECTOR == 0 && request->bytes <= U32_MAX;
-}
-
 int blktrace_write_request(struct trace_output *output, const struct trace_request *request,
 			   struct aftl_error *error __maybe_unused)
 {
 	struct blktrace_out *out = output->state;
 
-	if (!does_request_fit_blktrace(request)) {
+	/* Version 7 records no write-zeroes, no parts of sectors, and no sizes above 32 bits. */
+	if (request->op == AFTL_OP_WRITE_ZEROES || request->offset % TRACE_SECTOR ||
+	    request->bytes % TRACE_SECTOR || request->bytes > U32_MAX) {
 		output->unfit[request->op]++;
 		return 0;
 	}

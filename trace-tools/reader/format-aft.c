@@ -132,18 +132,12 @@ static int begin_aft_file(struct trace_output *output, struct aftl_error *error)
 	return ret;
 }
 
-static u32 convert_latency_to_record_units(u64 latency_ns)
-{
-	u64 units = DIV_ROUND_UP(latency_ns, LATENCY_UNIT_NS);
-
-	return (u32)min(units, (u64)U32_MAX);
-}
-
 u32 trace_convert_request_to_records(const struct trace_request *request,
 				     struct aftl_record records[2])
 {
 	u64 first = request->offset / TRACE_SECTOR;
 	u64 behind = DIV_ROUND_UP(request->offset + request->bytes, TRACE_SECTOR);
+	u64 latency = DIV_ROUND_UP(request->latency_ns, LATENCY_UNIT_NS);
 	struct aftl_record flush = {
 		.t_ns = request->t_ns,
 		.op = AFTL_OP_FLUSH,
@@ -163,7 +157,7 @@ u32 trace_convert_request_to_records(const struct trace_request *request,
 		.life = request->op == AFTL_OP_WRITE ? request->life : 0,
 		.class = request->op == AFTL_OP_WRITE ? request->class : 0,
 		.stream = request->stream,
-		.lat_100ns = convert_latency_to_record_units(request->latency_ns),
+		.lat_100ns = (u32)min(latency, (u64)U32_MAX),
 		.pid = request->pid,
 	};
 	return count;

@@ -233,22 +233,18 @@ static bool parse_sector_and_size_of_blkparse_line(struct trace_file *file,
 	return true;
 }
 
-static enum trace_line_verdict parse_message_line(struct trace_file *file, struct text_cursor text,
-						  struct fields *fields)
-{
-	text_skip_blanks(&text);
-	file->notes++;
-	return trace_parse_note(file, text, &fields->event) ? TRACE_LINE_DONE : TRACE_LINE_EMPTY;
-}
-
 static enum trace_line_verdict parse_event_line(struct trace_file *file, struct text_cursor text,
 						struct fields *fields)
 {
 	const struct blkparse *state = file->state;
 
 	fields->event.t_ns += fields->seconds * SECOND_NS;
-	if (state->usual && is_text_equal(fields->action, "m"))
-		return parse_message_line(file, text, fields);
+	if (state->usual && is_text_equal(fields->action, "m")) {
+		text_skip_blanks(&text);
+		file->notes++;
+		return trace_parse_note(file, text, &fields->event) ? TRACE_LINE_DONE :
+								      TRACE_LINE_EMPTY;
+	}
 	if (!interpret_action_field(fields)) {
 		file->other_events++;
 		return TRACE_LINE_EMPTY;
@@ -263,12 +259,6 @@ static enum trace_line_verdict parse_event_line(struct trace_file *file, struct 
 	return TRACE_LINE_DONE;
 }
 
-static bool is_blkparse_summary_line(struct text_cursor text)
-{
-	return (text.end - text.at >= 3 && !memcmp(text.at, "CPU", 3)) ||
-	       (text.end - text.at >= 7 && !memcmp(text.at, "Total (", 7));
-}
-
 static enum trace_line_verdict read_blkparse_line(struct trace_file *file, struct text_cursor text,
 						  void *out, const char **cause __maybe_unused)
 {
@@ -278,7 +268,9 @@ static enum trace_line_verdict read_blkparse_line(struct trace_file *file, struc
 
 	if (state->over || is_text_at_end(&text))
 		return TRACE_LINE_EMPTY;
-	if (is_blkparse_summary_line(text)) {
+	/* The summary of blkparse begins. */
+	if ((text.end - text.at >= 3 && !memcmp(text.at, "CPU", 3)) ||
+	    (text.end - text.at >= 7 && !memcmp(text.at, "Total (", 7))) {
 		state->over = true;
 		return TRACE_LINE_EMPTY;
 	}

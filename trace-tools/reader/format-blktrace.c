@@ -66,11 +66,6 @@ static inline u16 load_u16(const u8 *at, bool swapped)
 	return swapped ? __builtin_bswap16(value) : value;
 }
 
-static u64 load_big_endian_u64(const u8 *at)
-{
-	return load_u64(at, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
-}
-
 static bool is_magic_known(u32 magic)
 {
 	return magic == (BLKTRACE_MAGIC | BLKTRACE_V7) || magic == (BLKTRACE_MAGIC | BLKTRACE_V8);
@@ -82,24 +77,19 @@ static bool is_blktrace_format(const u8 *head, size_t size)
 	       (is_magic_known(load_u32(head, false)) || is_magic_known(load_u32(head, true)));
 }
 
-static void set_blktrace_version(struct blktrace *trace, const u8 *at)
-{
-	trace->swapped = !is_magic_known(load_u32(at, false));
-	trace->version = load_u32(at, trace->swapped) & 0xff;
-	trace->header_bytes = trace->version == BLKTRACE_V7 ? BLKTRACE_V7_BYTES : BLKTRACE_V8_BYTES;
-}
-
 static int open_blktrace(struct trace_file *file, struct aftl_error *error)
 {
 	struct blktrace *trace = memory_alloc_zeroed(1, sizeof(*trace));
+	const u8 *at = trace_input_next_bytes(&file->input);
 
 	file->state = trace;
-	if (!is_blktrace_format(trace_input_next_bytes(&file->input),
-				trace_input_left(&file->input)))
+	if (!is_blktrace_format(at, trace_input_left(&file->input)))
 		return aftl_fail(error, -EINVAL,
 				 "%.120s: byte 0: no event of blktrace, version 7 or 8",
 				 file->input.name);
-	set_blktrace_version(trace, trace_input_next_bytes(&file->input));
+	trace->swapped = !is_magic_known(load_u32(at, false));
+	trace->version = load_u32(at, trace->swapped) & 0xff;
+	trace->header_bytes = trace->version == BLKTRACE_V7 ? BLKTRACE_V7_BYTES : BLKTRACE_V8_BYTES;
 	return 0;
 }
 
@@ -208,7 +198,9 @@ static bool parse_action_event(struct trace_file *file, const struct raw_event *
 		return operation_of_event(raw, event);
 	case BLKTRACE_SPLIT:
 		event->act = TRACE_ACT_SPLIT;
-		event->detail = size >= sizeof(u64) ? load_big_endian_u64(extra) : 0;
+		/* big-endian, whatever the trace */
+		event->detail = size < sizeof(u64) ? 0 :
+			load_u64(extra, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 		return operation_of_event(raw, event) && event->detail;
 	default:
 		return false;

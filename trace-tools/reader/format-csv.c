@@ -186,14 +186,6 @@ static bool parse_csv_operation(const struct csv *csv, struct text_cursor word, 
 	return false;
 }
 
-static bool parse_csv_class(struct text_cursor word, u8 *class)
-{
-	char name[AFTL_RECORD_NAME_SIZE];
-
-	scnprintf(name, sizeof(name), "%.*s", (int)(word.end - word.at), word.at);
-	return aftl_find_quality_level_by_name(name, class) || is_text_at_end(&word);
-}
-
 static bool parse_csv_number(struct text_cursor *word, u64 most, u64 *number)
 {
 	return text_get_bounded_u64(word, most, number) && is_text_at_end(word);
@@ -207,6 +199,7 @@ static bool parse_csv_scaled_number(struct text_cursor *word, u64 unit, u64 *num
 static bool parse_csv_field(const struct trace_file *file, u8 column, struct text_cursor word,
 			    struct trace_request *request)
 {
+	char name[AFTL_RECORD_NAME_SIZE];
 	u64 number = 0;
 	bool right = true;
 
@@ -231,7 +224,9 @@ static bool parse_csv_field(const struct trace_file *file, u8 column, struct tex
 		request->stream = (u16)number;
 		return right;
 	case COLUMN_CLASS:
-		return parse_csv_class(word, &request->class);
+		scnprintf(name, sizeof(name), "%.*s", (int)(word.end - word.at), word.at);
+		return aftl_find_quality_level_by_name(name, &request->class) ||
+		       is_text_at_end(&word);
 	default:
 		return true;
 	}

@@ -21,13 +21,6 @@ static u64 look_up_time_or_offset_unit(const struct unit *units, size_t count, c
 	return 0;
 }
 
-static int set_time_unit_option(const char *name, u64 *unit, struct aftl_error *error)
-{
-	*unit = look_up_time_or_offset_unit(time_units, ARRAY_SIZE(time_units), name);
-	return *unit ? 0 : aftl_fail(error, -EINVAL,
-				     "--time-unit: \"%.40s\" is not s, ms, us, ns or 100ns", name);
-}
-
 static int set_offset_unit_option(const char *name, u64 *unit, struct aftl_error *error)
 {
 	struct text_cursor text = { name, name + strlen(name) };
@@ -76,6 +69,7 @@ int reading_options_make_open_options(const struct reading_options *options,
 				      struct trace_open_options *open_options,
 				      struct aftl_error *error)
 {
+	u64 *time_unit = &open_options->hints.time_unit_ns;
 	int ret = 0;
 
 	*open_options = (struct trace_open_options){
@@ -84,9 +78,14 @@ int reading_options_make_open_options(const struct reading_options *options,
 	};
 	if (options->from)
 		ret = reading_options_check_format("from", options->from, error);
-	if (!ret && options->time_unit)
-		ret = set_time_unit_option(options->time_unit, &open_options->hints.time_unit_ns,
-					   error);
+	if (!ret && options->time_unit) {
+		*time_unit = look_up_time_or_offset_unit(time_units, ARRAY_SIZE(time_units),
+							 options->time_unit);
+		if (!*time_unit)
+			ret = aftl_fail(error, -EINVAL,
+					"--time-unit: \"%.40s\" is not s, ms, us, ns or 100ns",
+					options->time_unit);
+	}
 	if (!ret && options->offset_unit)
 		ret = set_offset_unit_option(options->offset_unit, &open_options->hints.offset_unit,
 					     error);

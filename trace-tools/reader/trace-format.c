@@ -251,13 +251,6 @@ void trace_file_close(struct trace_file *file)
 	trace_input_close(&file->input);
 }
 
-static int report_dropped_line(struct trace_file *file, const char *cause, struct aftl_error *error)
-{
-	file->losses->lines++;
-	return trace_losses_print(file->losses, file->input.name, "line", file->input.line, error,
-				  "dropped: %s", cause ? cause : "not a line of this format");
-}
-
 static int read_items_from_text_lines(struct trace_file *file, void *out, u32 room,
 				      struct aftl_error *error)
 {
@@ -281,7 +274,10 @@ static int read_items_from_text_lines(struct trace_file *file, void *out, u32 ro
 		case TRACE_LINE_EMPTY:
 			break;
 		case TRACE_LINE_WRONG:
-			ret = report_dropped_line(file, cause, error);
+			file->losses->lines++;
+			ret = trace_losses_print(file->losses, file->input.name, "line",
+						 file->input.line, error, "dropped: %s",
+						 cause ? cause : "not a line of this format");
 			if (ret)
 				return ret;
 		}

@@ -28,16 +28,10 @@ static bool add_capture_files(struct trace_paths *paths, const char *name, const
 	return true;
 }
 
-static bool is_path_directory(const char *name)
-{
-	struct stat found;
-
-	return !stat(name, &found) && S_ISDIR(found.st_mode);
-}
-
 void trace_paths_add(struct trace_paths *paths, const char *name)
 {
-	bool directory = is_path_directory(name);
+	struct stat found;
+	bool directory = !stat(name, &found) && S_ISDIR(found.st_mode);
 
 	if (!strcmp(name, "-") || (!directory && !access(name, F_OK)) ||
 	    !add_capture_files(paths, name, directory ? "/?*" : ""))
@@ -176,15 +170,6 @@ static int process_trace_event(struct trace_reader *reader, const struct trace_e
 	return 0;
 }
 
-static int end_requests_at_end_of_trace(struct trace_reader *reader)
-{
-	if (reader->ended)
-		return 0;
-	reader->ended = true;
-	trace_pairing_end_all_requests(reader->pairing);
-	return 1;
-}
-
 /* Get the next events of the trace. Return: 1, 0 at the end, or a negative error number. */
 static int read_next_events(struct trace_reader *reader, struct aftl_error *error)
 {
@@ -194,8 +179,13 @@ static int read_next_events(struct trace_reader *reader, struct aftl_error *erro
 
 	if (count < 0)
 		return count;
-	if (!count)
-		return end_requests_at_end_of_trace(reader);
+	if (!count && reader->ended)
+		return 0;
+	if (!count) {
+		reader->ended = true;
+		trace_pairing_end_all_requests(reader->pairing);
+		return 1;
+	}
 	done = trace_pairing_add_events(reader->pairing, events, (u32)count, reader->usual_device,
 					reader->usual_stream);
 	if (!done) {

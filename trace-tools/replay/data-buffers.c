@@ -32,15 +32,6 @@ static void *take_unused_data_buffer(const struct data_buffers *buffers, struct 
 	return buffer;
 }
 
-static void *take_returned_data_buffer(struct data_arena *arena, unsigned int index)
-{
-	struct free_buffer *buffer = arena->free[index];
-
-	if (buffer)
-		arena->free[index] = buffer->next;
-	return buffer;
-}
-
 static void return_data_buffer(struct data_arena *arena, unsigned int index, void *memory)
 {
 	struct free_buffer *buffer = memory;
@@ -114,9 +105,12 @@ void data_buffers_free(struct data_buffers *buffers)
 static void *take_data_buffer(struct data_buffers *buffers, struct data_arena *arena,
 			      unsigned int index)
 {
-	void *buffer = take_returned_data_buffer(arena, index);
+	struct free_buffer *buffer = arena->free[index];
 
-	return buffer ? buffer : take_unused_data_buffer(buffers, arena, index);
+	if (!buffer)
+		return take_unused_data_buffer(buffers, arena, index);
+	arena->free[index] = buffer->next;
+	return buffer;
 }
 
 void *data_buffer_get(struct data_buffers *buffers, enum data_kind kind, u32 bytes)

@@ -48,15 +48,6 @@ static int create_target_file(const struct target_options *options, struct aftl_
 	return ret;
 }
 
-static int describe_new_target_file(struct replay_target *target,
-				    const struct target_options *options)
-{
-	target->size = options->size;
-	target->sector = FILE_SECTOR;
-	target->direct = !options->buffered;
-	return 0;
-}
-
 static int check_target_file(const struct target_options *options, const struct stat *found,
 			     bool fresh, struct aftl_error *error)
 {
@@ -132,11 +123,6 @@ static int open_target_device(struct replay_target *target, const struct target_
 	return target->fd < 0 ? report_target_error(options, -errno, "cannot open", error) : 0;
 }
 
-static bool are_probed_bytes_zero(const u8 *bytes, size_t count)
-{
-	return !count || (!bytes[0] && !memcmp(bytes, bytes + 1, count - 1));
-}
-
 /* Read through a second file descriptor, because O_DIRECT may require aligned memory. */
 static int check_file_system_signatures(const struct replay_target *target,
 					const struct target_options *options,
@@ -145,7 +131,7 @@ static int check_file_system_signatures(const struct replay_target *target,
 	u8 *bytes = memory_alloc_zeroed(1, MARKED_BYTES);
 	int fd = open(options->path, O_RDONLY | O_CLOEXEC);
 	ssize_t got = fd < 0 ? -1 : pread(fd, bytes, min(target->size, (u64)MARKED_BYTES), 0);
-	bool empty = got >= 0 && are_probed_bytes_zero(bytes, (size_t)got);
+	bool empty = !got || (got > 0 && !bytes[0] && !memcmp(bytes, bytes + 1, (size_t)got - 1));
 	int ret = got < 0 ? report_target_error(options, -errno, "cannot read", error) : 0;
 
 	if (fd >= 0)
@@ -198,8 +184,12 @@ int target_open(struct replay_target *target, const struct target_options *optio
 
 	*target = (struct replay_target){ .path = options->path, .fd = -1 };
 	if (stat(options->path, &found) && errno == ENOENT) {
-		if (options->only_look && options->size)
-			return describe_new_target_file(target, options);
+		if (options->only_look && options->size) {
+			target->size = options->size;
+			target->sector = FILE_SECTOR;
+			target->direct = !options->buffered;
+			return 0;
+		}
 		ret = create_target_file(options, error);
 		fresh = true;
 	}

@@ -55,27 +55,20 @@ static int check_transferred_byte_count(const struct replay_request *request, ss
 	return (u32)moved == request->bytes ? 0 : -EIO;
 }
 
-static int write_data_of_replay_request(const struct replay_target *target,
-					const struct replay_request *request)
-{
-	struct iovec iov = { .iov_base = request->data, .iov_len = request->bytes };
-	off_t offset = (off_t)replay_request_offset(request);
-	int flags = request->record.fua ? RWF_DSYNC : 0;
-
-	return check_transferred_byte_count(request, pwritev2(target->fd, &iov, 1, offset, flags));
-}
-
 static int execute_replay_request(const struct replay_target *target,
 				  const struct replay_request *request)
 {
+	struct iovec iov = { .iov_base = request->data, .iov_len = request->bytes };
 	u64 offset = replay_request_offset(request);
+	int flags = request->record.fua ? RWF_DSYNC : 0;
 
 	switch (request->record.op) {
 	case AFTL_OP_READ:
 		return check_transferred_byte_count(request, pread(target->fd, request->data,
 								   request->bytes, (off_t)offset));
 	case AFTL_OP_WRITE:
-		return write_data_of_replay_request(target, request);
+		return check_transferred_byte_count(request, pwritev2(target->fd, &iov, 1,
+								      (off_t)offset, flags));
 	case AFTL_OP_DISCARD:
 		return target_discard_range(target, offset, replay_request_length(request));
 	case AFTL_OP_WRITE_ZEROES:

@@ -35,14 +35,6 @@ int trace_change_init(struct trace_change *change, const struct trace_options *o
 	return 0;
 }
 
-static bool is_request_in_sample(const struct trace_change *change,
-				 const struct trace_request *request)
-{
-	return !change->sample || !request->bytes ||
-	       aftl_hash64_pair(change->sample_seed, request->offset / TRACE_SAMPLE_BYTES) <
-	       change->sample;
-}
-
 /* Scale a request's offset in steps of 4 KiB; the offset within a step keeps its alignment. */
 static void scale_request(const struct trace_change *change, struct trace_request *request)
 {
@@ -85,7 +77,9 @@ int trace_change_apply(struct trace_change *change, struct trace_request *reques
 	int ret = 0;
 
 	rest->bytes = 0;
-	if (!is_request_in_sample(change, request)) {
+	if (change->sample && request->bytes &&
+	    aftl_hash64_pair(change->sample_seed, request->offset / TRACE_SAMPLE_BYTES) >=
+	    change->sample) {
 		change->left_out++;
 		return 0;
 	}

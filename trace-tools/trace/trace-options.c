@@ -61,18 +61,13 @@ static const struct command_option options_table[] = {
 };
 
 /* Parse a factor of speed or addresses, from 0.000001 to 1000000. */
-static bool parse_option_factor(const char *text, u64 *value)
-{
-	struct text_cursor cursor = { text, text + strlen(text) };
-
-	return text_get_scaled_decimal(&cursor, TRACE_SCALE_ONE, value) &&
-	       is_text_at_end(&cursor) && *value && *value <= TRACE_SCALE_ONE * TRACE_SCALE_ONE;
-}
-
 static int set_factor_option(u64 *value, const char *name, const char *text,
 			     struct aftl_error *error)
 {
-	if (parse_option_factor(text, value))
+	struct text_cursor cursor = { text, text + strlen(text) };
+
+	if (text_get_scaled_decimal(&cursor, TRACE_SCALE_ONE, value) && is_text_at_end(&cursor) &&
+	    *value && *value <= TRACE_SCALE_ONE * TRACE_SCALE_ONE)
 		return 0;
 	return aftl_fail(error, -EINVAL, "--%s: \"%.40s\" is no factor such as 0.5", name, text);
 }
@@ -83,15 +78,6 @@ static void append_option_text_to_list(const char ***list, u32 *count, const cha
 	(*list)[(*count)++] = text;
 }
 
-static int add_provenance_fact(struct trace_options *options, const char *fact,
-			       struct aftl_error *error)
-{
-	if (*fact == '=' || !strchr(fact, '='))
-		return aftl_fail(error, -EINVAL, "--about: \"%.40s\" is not KEY=VALUE", fact);
-	append_option_text_to_list(&options->facts, &options->fact_count, fact);
-	return 0;
-}
-
 static int take_verb_specific_option(void *fields, const struct command_option *option,
 				     const char *value, struct aftl_error *error)
 {
@@ -100,9 +86,12 @@ static int take_verb_specific_option(void *fields, const struct command_option *
 	if (option->kind == KIND_FACTOR)
 		return set_factor_option((u64 *)((char *)fields + option->field), option->name,
 					 value, error);
-	if (option->kind == KIND_FACT)
-		return add_provenance_fact(options, value, error);
-	append_option_text_to_list(&options->rules, &options->rule_count, value);
+	if (option->kind != KIND_FACT)
+		append_option_text_to_list(&options->rules, &options->rule_count, value);
+	else if (*value == '=' || !strchr(value, '='))
+		return aftl_fail(error, -EINVAL, "--about: \"%.40s\" is not KEY=VALUE", value);
+	else
+		append_option_text_to_list(&options->facts, &options->fact_count, value);
 	return 0;
 }
 

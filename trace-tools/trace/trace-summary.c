@@ -223,18 +223,14 @@ static void write_request_group_json(struct json_writer *json, const char *key,
 	latency_histogram_free(&share.latency);
 }
 
-static void write_operations_json(struct json_writer *json, const struct trace_summary *summary)
+static void write_groups_json(struct json_writer *json, const struct trace_summary *summary,
+			      const struct trace_classes *classes)
 {
 	json_begin_object(json, "operations");
 	for (int op = 0; op < AFTL_OPS; op++)
 		write_request_group_json(json, trace_op_names[op], summary,
 					 &(struct selection){ -1, op, -1, -1 });
 	json_end_object(json);
-}
-
-static void write_classes_json(struct json_writer *json, const struct trace_summary *summary,
-			       const struct trace_classes *classes)
-{
 	json_begin_object(json, "write_classes");
 	for (int i = 0; i < (int)classes->count; i++)
 		write_request_group_json(json, classes->names[i], summary,
@@ -245,10 +241,6 @@ static void write_classes_json(struct json_writer *json, const struct trace_summ
 		write_request_group_json(json, trace_by_names[i], summary,
 					 &(struct selection){ -1, AFTL_OP_WRITE, -1, i });
 	json_end_object(json);
-}
-
-static void write_processes_json(struct json_writer *json, const struct trace_summary *summary)
-{
 	json_begin_object(json, "processes");
 	for (u32 i = 0; i < summary->processes; i++)
 		write_request_group_json(json, summary->names[i], summary,
@@ -266,9 +258,7 @@ void trace_summary_write_json(struct json_writer *json, const struct trace_summa
 	json_u64(json, "fua_requests", summary->fua);
 	json_u64(json, "preflush_requests", summary->preflush);
 	write_request_group_json(json, "all", summary, &everything);
-	write_operations_json(json, summary);
-	write_classes_json(json, summary, classes);
-	write_processes_json(json, summary);
+	write_groups_json(json, summary, classes);
 	json_begin_inline_object(json, "depth");
 	json_decimal(json, "met_mean", scaled_ratio(summary->depth_sum, summary->depth_known, 1000),
 		     3);
