@@ -230,31 +230,18 @@ static const struct line general_lines[] = {
 	{ "die utilisation", compute_mean_utilisation, UNIT_PERCENT, 0 },
 };
 
-static const struct line read_lines[] = {
-	{ "read response, mean", compute_mean_time_of_requests, UNIT_TIME, READ_RESPONSE },
-	{ "  waiting, mean", compute_mean_waiting_time, UNIT_TIME, READ_RESPONSE },
-	{ "  service, mean", compute_mean_time_of_requests, UNIT_TIME, READ_SERVICE },
-	{ "  p50", get_quantile_of_time_distribution, UNIT_QUANTILE,
-	  AT_SHARE(READ_RESPONSE, 5000) },
-	{ "  p99", get_quantile_of_time_distribution, UNIT_QUANTILE,
-	  AT_SHARE(READ_RESPONSE, 9900) },
-	{ "  p99.9", get_quantile_of_time_distribution, UNIT_QUANTILE,
-	  AT_SHARE(READ_RESPONSE, 9990) },
-	{ "  max", get_maximum_of_time_distribution, UNIT_TIME, READ_RESPONSE },
-};
+#define RESPONSE_LINES(kind, response, service) { \
+	{ kind " response, mean", compute_mean_time_of_requests, UNIT_TIME, response }, \
+	{ "  waiting, mean", compute_mean_waiting_time, UNIT_TIME, response }, \
+	{ "  service, mean", compute_mean_time_of_requests, UNIT_TIME, service }, \
+	{ "  p50", get_quantile_of_time_distribution, UNIT_QUANTILE, AT_SHARE(response, 5000) }, \
+	{ "  p99", get_quantile_of_time_distribution, UNIT_QUANTILE, AT_SHARE(response, 9900) }, \
+	{ "  p99.9", get_quantile_of_time_distribution, UNIT_QUANTILE, AT_SHARE(response, 9990) }, \
+	{ "  max", get_maximum_of_time_distribution, UNIT_TIME, response }, \
+}
 
-static const struct line write_lines[] = {
-	{ "write response, mean", compute_mean_time_of_requests, UNIT_TIME, WRITE_RESPONSE },
-	{ "  waiting, mean", compute_mean_waiting_time, UNIT_TIME, WRITE_RESPONSE },
-	{ "  service, mean", compute_mean_time_of_requests, UNIT_TIME, WRITE_SERVICE },
-	{ "  p50", get_quantile_of_time_distribution, UNIT_QUANTILE,
-	  AT_SHARE(WRITE_RESPONSE, 5000) },
-	{ "  p99", get_quantile_of_time_distribution, UNIT_QUANTILE,
-	  AT_SHARE(WRITE_RESPONSE, 9900) },
-	{ "  p99.9", get_quantile_of_time_distribution, UNIT_QUANTILE,
-	  AT_SHARE(WRITE_RESPONSE, 9990) },
-	{ "  max", get_maximum_of_time_distribution, UNIT_TIME, WRITE_RESPONSE },
-};
+static const struct line read_lines[] = RESPONSE_LINES("read", READ_RESPONSE, READ_SERVICE);
+static const struct line write_lines[] = RESPONSE_LINES("write", WRITE_RESPONSE, WRITE_SERVICE);
 
 static const struct line flush_lines[] = {
 	{ "flush response, mean", compute_mean_time_of_requests, UNIT_TIME, FLUSH_RESPONSE },
@@ -279,22 +266,17 @@ static const struct line flash_lines[] = {
 	{ "refused proposals", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(policy_bugs) },
 };
 
+/* Lines of the SLC cache, the mapping table and the controller read cache. */
 static const struct line cache_lines[] = {
 	{ "host writes to the cache", compute_slc_cache_write_share, UNIT_PERCENT, 0 },
 	{ "  blocks folded", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(fold_blocks) },
 	{ "  in idle time", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(fold_idle_blocks) },
 	{ "  blocks in use at the end", count_slc_cache_blocks, UNIT_NUMBER, 0 },
-};
-
-static const struct line map_lines[] = {
 	{ "look-ups in the map", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(map_lookups) },
 	{ "  that waited for the map", compute_cmt_miss_ratio, UNIT_PERCENT, 0 },
 	{ "  map pages read for them", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(map_loads) },
 	{ "  map pages read to write", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(map_merges) },
 	{ "  map pages moved", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(map_moved_units) },
-};
-
-static const struct line recent_lines[] = {
 	{ "units read from the cache", get_counter_of_result, UNIT_NUMBER,
 	  COUNTER_AT(read_cache_units) },
 	{ "  read ahead", get_counter_of_result, UNIT_NUMBER, COUNTER_AT(read_ahead_units) },
@@ -474,10 +456,6 @@ static void print_page_count_lines(struct text_table *table, const struct sim_re
 	print_line_per_counter_name(table, report, "  ", sim_cause_names, SIM_CAUSES, &by_cause);
 	for (u32 i = 0; i < ARRAY_SIZE(cache_lines); i++)
 		print_table_line_if_not_zero(table, report, &cache_lines[i]);
-	for (u32 i = 0; i < ARRAY_SIZE(map_lines); i++)
-		print_table_line_if_not_zero(table, report, &map_lines[i]);
-	for (u32 i = 0; i < ARRAY_SIZE(recent_lines); i++)
-		print_table_line_if_not_zero(table, report, &recent_lines[i]);
 	print_line_per_counter_name(table, report, "pages programmed ", sim_mode_names, AFTL_MODES,
 				    &by_mode);
 	print_line_per_counter_name(table, report, "pages of class ", sim_class_names, AFTL_CLASSES,
