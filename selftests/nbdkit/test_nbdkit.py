@@ -326,12 +326,12 @@ def test_the_server_survives_clients_that_vanish(capfd: pytest.CaptureFixture[st
         client = connect_to_export(server.socket)
         client.sendall(b"".join(request.pack(0x25609513, 0, 0, i, 0, 4096) for i in range(64)))
         client.close()
-        client = connect_to_export(server.socket)
-        client.sendall(b"nonsense" * 100)
-        client.close()
         try:
+            client = connect_to_export(server.socket)
+            client.sendall(b"nonsense" * 100)
+            client.close()
             check_device_against_model(server, 2, 100)
-        except AssertionError:
+        except (AssertionError, OSError):
             server.process.wait()
             if "raw_send_socket: Assertion" in capfd.readouterr().err:
                 pytest.skip("this nbdkit aborted itself: a client vanished during a reply")
