@@ -2,7 +2,7 @@
 /*
  * The failure of a LUN, one slice of the scheduler's work at a time: its data are lost unless RAIN
  * reconstructs them, and host writes that it had not programmed yet go to other LUNs. No other
- * operation starts before the last slice, so that nobody sees a LUN of which only some blocks are
+ * operation starts before the last slice, so that none meets a LUN of which only some blocks are
  * retired.
  */
 #include "core/ftl/block-manager.h"
@@ -84,7 +84,7 @@ static void lun_failure_retire_block(struct aftl *ftl, struct aftl_lun *lun, u32
 	aftl_block_mark_bad(ftl, lun, block);
 }
 
-/* After the last block: tell the host, and begin with the superblocks that lack a member now. */
+/* After the last block: tell the host, and cancel the reads of the LUN for other members. */
 static void lun_failure_end_retirement(struct aftl *ftl, struct aftl_lun *lun)
 {
 	aftl_enter_read_only_if_needed(ftl);
